@@ -1,0 +1,221 @@
+//! What a format's code has to do.
+
+use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result};
+
+use crate::input::Input;
+use crate::sniff::Guess;
+
+/// Code that reads and writes one format.
+pub trait Codec: Send + Sync {
+    /// What the format is.
+    fn spec(&self) -> &'static Spec;
+
+    /// Whether `input` looks like this format.
+    fn sniff(&self, input: &Input<'_>) -> Guess;
+
+    /// Reads sessions, and says what it could not keep.
+    ///
+    /// # Errors
+    /// Only when the bytes are unusable.
+    fn decode(&self, input: Input<'_>, options: &DecodeOptions) -> Result<Decoded>;
+
+    /// Writes sessions, and says what it could not keep. The sessions are not changed.
+    ///
+    /// # Errors
+    /// Only when nothing can be written at all.
+    fn encode(&self, archive: &Archive, options: &EncodeOptions) -> Result<Encoded>;
+}
+
+/// What a format is.
+#[derive(Debug)]
+pub struct Spec {
+    /// Its id, as in `geppetto.turn`.
+    pub id: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// Its variants, the default one first; empty where there is only one way to write it.
+    pub variants: &'static [&'static str],
+    /// File name endings that suggest it.
+    pub extensions: &'static [&'static str],
+    /// Whether it can be read.
+    pub reads: bool,
+    /// Whether it can be written.
+    pub writes: bool,
+    /// What of a session it can hold.
+    pub fidelity: Fidelity,
+}
+
+/// How much of something a format keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeps {
+    /// All of it.
+    All,
+    /// Some of it; the report says what is gone.
+    Some,
+    /// Nothing of it.
+    Nothing,
+}
+
+/// What of a session a format can hold.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "each field is named after what it speaks of")]
+pub struct Fidelity {
+    pub system_text: Keeps,
+    pub options: Keeps,
+    pub tools: Keeps,
+    pub reasoning: Keeps,
+    pub signatures: Keeps,
+    pub media: Keeps,
+    pub tool_ids: Keeps,
+    pub tool_errors: Keeps,
+    pub usage: Keeps,
+    pub timing: Keeps,
+    pub status: Keeps,
+    pub slices: Keeps,
+    pub ids: Keeps,
+    pub timestamps: Keeps,
+}
+
+impl Fidelity {
+    /// Everything is kept.
+    pub const FULL: Fidelity = Fidelity::all(Keeps::All);
+    /// Nothing is kept; a start to say what is.
+    pub const NOTHING: Fidelity = Fidelity::all(Keeps::Nothing);
+
+    const fn all(keeps: Keeps) -> Fidelity {
+        Fidelity {
+            system_text: keeps,
+            options: keeps,
+            tools: keeps,
+            reasoning: keeps,
+            signatures: keeps,
+            media: keeps,
+            tool_ids: keeps,
+            tool_errors: keeps,
+            usage: keeps,
+            timing: keeps,
+            status: keeps,
+            slices: keeps,
+            ids: keeps,
+            timestamps: keeps,
+        }
+    }
+
+    /// Every feature with its name, in the order of the documentation.
+    pub fn features(&self) -> [(&'static str, Keeps); 14] {
+        [
+            ("system text", self.system_text),
+            ("options", self.options),
+            ("tools", self.tools),
+            ("reasoning", self.reasoning),
+            ("signatures", self.signatures),
+            ("media", self.media),
+            ("tool ids", self.tool_ids),
+            ("tool errors", self.tool_errors),
+            ("usage", self.usage),
+            ("timing", self.timing),
+            ("status", self.status),
+            ("slices", self.slices),
+            ("ids", self.ids),
+            ("timestamps", self.timestamps),
+        ]
+    }
+}
+
+/// Whether to behave well or as the original program does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Keep everything and report.
+    #[default]
+    Faithful,
+    /// The original program's verdict and output.
+    Compat,
+}
+
+/// How to read.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct DecodeOptions {
+    /// Whether to behave as the original program does.
+    pub mode: Mode,
+}
+
+impl DecodeOptions {
+    /// Reads as the original program does.
+    pub fn compat() -> DecodeOptions {
+        DecodeOptions { mode: Mode::Compat }
+    }
+}
+
+/// How to write.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct EncodeOptions {
+    /// Whether to behave as the original program does.
+    pub mode: Mode,
+    /// Which variant of the format, where it has several.
+    pub variant: Option<String>,
+    /// Whether to leave out data that the application passes along.
+    pub omit_data: bool,
+}
+
+impl EncodeOptions {
+    /// Writes as the original program does.
+    pub fn compat() -> EncodeOptions {
+        EncodeOptions { mode: Mode::Compat, ..EncodeOptions::default() }
+    }
+
+    /// The same, in a variant of the format.
+    #[must_use]
+    pub fn with_variant(mut self, variant: impl Into<String>) -> EncodeOptions {
+        self.variant = Some(variant.into());
+        self
+    }
+}
+
+/// What was read.
+#[derive(Debug, Clone, Default)]
+pub struct Decoded {
+    /// The sessions.
+    pub archive: Archive,
+    /// What could not be kept.
+    pub losses: Vec<Loss>,
+}
+
+/// What was written.
+#[derive(Debug, Clone, Default)]
+pub struct Encoded {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// What could not be kept.
+    pub losses: Vec<Loss>,
+}
+
+/// A format to write, and which variant of it: `geppetto.turn` or `geppetto.turn:json`.
+#[derive(Clone)]
+pub struct Target {
+    /// The format.
+    pub codec: &'static dyn Codec,
+    /// The variant, if one is named.
+    pub variant: Option<String>,
+}
+
+impl Target {
+    /// Finds the format and checks the variant.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such format or variant; the hint names what comes near.
+    pub fn parse(text: &str) -> Result<Target> {
+        let (id, variant) = text.split_once(':').map_or((text, None), |(id, variant)| (id, Some(variant)));
+        let codec = crate::format::by_id(id)?;
+        let variants = codec.spec().variants;
+        match variant {
+            Some(wanted) if !variants.contains(&wanted) => {
+                let known = if variants.is_empty() { "it has none".to_owned() } else { variants.join(", ") };
+                Err(Error::new(ErrorKind::NotFound, format!("`{id}` has no variant `{wanted}`"))
+                    .hint(format!("variants: {known}")))
+            }
+            _ => Ok(Target { codec, variant: variant.map(str::to_owned) }),
+        }
+    }
+}

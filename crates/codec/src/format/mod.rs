@@ -1,0 +1,30 @@
+//! The table of formats.
+
+use turnkeep_model::{Error, ErrorKind, Result};
+
+use crate::codec::Codec;
+
+pub mod geppetto;
+mod native;
+
+/// Every format, in the order of the documentation and of sniffing.
+pub static ALL: &[&dyn Codec] =
+    &[&native::JsonCodec, &native::YamlCodec, &native::JournalCodec, &geppetto::TurnCodec, &geppetto::FixtureCodec];
+
+/// The format with this id.
+///
+/// # Errors
+/// `NotFound`, with ids that come near.
+pub fn by_id(id: &str) -> Result<&'static dyn Codec> {
+    ALL.iter().copied().find(|codec| codec.spec().id == id).ok_or_else(|| unknown(id))
+}
+
+fn unknown(id: &str) -> Error {
+    let family = id.split('.').next().unwrap_or(id);
+    let near: Vec<_> = ALL.iter().map(|codec| codec.spec().id).filter(|known| known.contains(family)).collect();
+    let hint = match near.as_slice() {
+        [] => "`turnkeep formats` lists them".to_owned(),
+        near => format!("did you mean {}?", near.join(" or ")),
+    };
+    Error::new(ErrorKind::NotFound, format!("there is no format `{id}`")).hint(hint)
+}

@@ -1,0 +1,255 @@
+//! turnkeep's own formats: a document of sessions as JSON or YAML, and a journal of batches as JSON lines.
+
+use turnkeep_model::json::{self, JsonSink, Layout, Node, Sink};
+use turnkeep_model::shape::{Reading, Shape};
+use turnkeep_model::{Archive, Batch, Error, ErrorKind, Extra, Journal, Loss, LossKind, Result, SessionId, VERSION};
+use turnkeep_model::{fold, line_sum};
+
+use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Spec};
+use crate::input::{Document, Input, Syntax};
+use crate::sniff::Guess;
+use crate::yaml::{Style, YamlSink};
+
+/// `turnkeep`: sessions as a JSON document.
+pub(super) struct JsonCodec;
+
+/// `turnkeep.yaml`: the same document as YAML.
+pub(super) struct YamlCodec;
+
+/// `turnkeep.jsonl`: the journal of a session, one line a batch.
+pub(super) struct JournalCodec;
+
+const PRETTY: &str = "pretty";
+
+impl Codec for JsonCodec {
+    fn spec(&self) -> &'static Spec {
+        &Spec {
+            id: "turnkeep",
+            title: "turnkeep session document (JSON)",
+            variants: &["compact", PRETTY],
+            extensions: &[".turnkeep.json"],
+            reads: true,
+            writes: true,
+            fidelity: Fidelity::FULL,
+        }
+    }
+
+    fn sniff(&self, input: &Input<'_>) -> Guess {
+        sniff_document(input, Syntax::Json)
+    }
+
+    fn decode(&self, input: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
+        decode_document(input)
+    }
+
+    fn encode(&self, archive: &Archive, options: &EncodeOptions) -> Result<Encoded> {
+        let layout = if options.variant.as_deref() == Some(PRETTY) { Layout::Pretty } else { Layout::Compact };
+        let mut sink = JsonSink::new(layout);
+        archive.write(&mut sink);
+        let mut bytes = sink.into_bytes();
+        bytes.push(b'\n');
+        Ok(Encoded { bytes, losses: Vec::new() })
+    }
+}
+
+impl Codec for YamlCodec {
+    fn spec(&self) -> &'static Spec {
+        &Spec {
+            id: "turnkeep.yaml",
+            title: "turnkeep session document (YAML)",
+            variants: &[],
+            extensions: &[".turnkeep.yaml"],
+            reads: true,
+            writes: true,
+            fidelity: Fidelity::FULL,
+        }
+    }
+
+    fn sniff(&self, input: &Input<'_>) -> Guess {
+        sniff_document(input, Syntax::Yaml)
+    }
+
+    fn decode(&self, input: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
+        decode_document(input)
+    }
+
+    fn encode(&self, archive: &Archive, _: &EncodeOptions) -> Result<Encoded> {
+        let mut sink = YamlSink::new(Style::Readable);
+        archive.write(&mut sink);
+        Ok(Encoded { bytes: sink.into_text().into_bytes(), losses: Vec::new() })
+    }
+}
+
+fn sniff_document(input: &Input<'_>, syntax: Syntax) -> Guess {
+    match input.document() {
+        Ok(document) if document.syntax == syntax => match document.node.get("turnkeep") {
+            Some(version) if document.node.get("sessions").is_some() => {
+                let version = version.clone().into_json().to_text();
+                Guess::certain("it has the keys `turnkeep` and `sessions`").of(format!("version {version}"))
+            }
+            _ => Guess::no(),
+        },
+        _ => Guess::no(),
+    }
+}
+
+fn decode_document(input: Input<'_>) -> Result<Decoded> {
+    let Document { node, text, notes, .. } = input.into_document()?;
+    let (archive, mut losses) = Archive::read(node).map_err(|error| error.locate(text))?;
+    losses.extend(notes.losses());
+    Ok(Decoded { archive, losses })
+}
+
+impl Codec for JournalCodec {
+    fn spec(&self) -> &'static Spec {
+        &Spec {
+            id: "turnkeep.jsonl",
+            title: "turnkeep journal (JSON lines)",
+            variants: &[],
+            extensions: &[".turnkeep.jsonl"],
+            reads: true,
+            writes: true,
+            fidelity: Fidelity::FULL,
+        }
+    }
+
+    fn sniff(&self, input: &Input<'_>) -> Guess {
+        let Ok(text) = input.text() else {
+            return Guess::no();
+        };
+        let first = json::parse(text.lines().next().unwrap_or_default());
+        match first {
+            Ok(node) if node.get("turnkeep").is_some() && node.get("journal").is_some() => {
+                Guess::certain("its first line has the keys `turnkeep` and `journal`")
+            }
+            _ => Guess::no(),
+        }
+    }
+
+    fn decode(&self, input: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
+        let (journal, losses) = read_journal(input.text()?)?;
+        let session = fold(&journal)?;
+        let seq = Some(journal.last());
+        let archive = Archive { seq, journal: Some(Box::new(journal)), ..Archive::from(session) };
+        Ok(Decoded { archive, losses })
+    }
+
+    fn encode(&self, archive: &Archive, _: &EncodeOptions) -> Result<Encoded> {
+        let made;
+        let journal = match (&archive.journal, archive.main_session()) {
+            (Some(journal), _) => &**journal,
+            (None, Some(session)) => {
+                made = Journal::of(session);
+                &made
+            }
+            (None, None) => {
+                return Err(Error::new(ErrorKind::NotFound, "there is no session to write"));
+            }
+        };
+        Ok(Encoded { bytes: write_journal(journal).into_bytes(), losses: other_sessions(archive, "a journal") })
+    }
+}
+
+/// The loss of every session but the main one, for formats that hold one.
+pub(super) fn other_sessions(archive: &Archive, holder: &str) -> Vec<Loss> {
+    let others = (0..archive.sessions.len()).filter(|index| *index != archive.main as usize);
+    others
+        .map(|index| {
+            Loss::encode(LossKind::Dropped, format!("sessions[{index}]"), format!("{holder} holds one session"))
+        })
+        .collect()
+}
+
+fn write_journal(journal: &Journal) -> String {
+    let mut sink = JsonSink::new(Layout::Compact);
+    sink.begin_object();
+    sink.key("turnkeep");
+    VERSION.write(&mut sink);
+    sink.key("journal");
+    journal.session.write(&mut sink);
+    if let Some(fields) = journal.extra.fields("turnkeep") {
+        for (key, value) in fields.iter() {
+            sink.spelled_key(key);
+            sink.json(value);
+        }
+    }
+    sink.end_object();
+    let mut text = sink.into_text();
+    text.push('\n');
+    for batch in &journal.batches {
+        text.push_str(&batch.to_line());
+        text.push('\n');
+    }
+    text
+}
+
+fn read_journal(text: &str) -> Result<(Journal, Vec<Loss>)> {
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let (_, head) = lines.next().ok_or_else(|| Error::new(ErrorKind::Corrupt, "the journal is empty"))?;
+    let mut journal = read_head(head).map_err(|error| error.locate(head))?;
+    let mut losses = Vec::new();
+    let mut lines = lines.peekable();
+    while let Some((index, line)) = lines.next() {
+        match read_batch(line, &mut losses) {
+            Ok(batch) => journal.batches.push(batch),
+            // A write that was cut off leaves a torn last line: the batch was never acknowledged.
+            Err(_) if lines.peek().is_none() && !text.ends_with('\n') => {
+                losses.push(Loss::decode(LossKind::Dropped, "", format!("line {} is torn and was dropped", index + 1)));
+            }
+            Err(error) => return Err(error.line(index + 1)),
+        }
+    }
+    Ok((journal, losses))
+}
+
+fn read_head(line: &str) -> Result<Journal> {
+    let not_ours = || Error::new(ErrorKind::NotThisFormat, "the first line is not the head of a journal").line(1);
+    let mut reading = Reading::default();
+    let node = json::parse(line)?;
+    let Some(version) = node.get("turnkeep").cloned() else {
+        return Err(not_ours());
+    };
+    let version = u16::read(version, &mut reading)?;
+    if version > VERSION {
+        return Err(Error::new(ErrorKind::Unsupported, format!("version {version} of the journal is not known here"))
+            .line(1)
+            .hint("use a newer turnkeep"));
+    }
+    let session: Option<SessionId> = match node.get("journal").cloned() {
+        Some(id) => Shape::read(id, &mut reading)?,
+        None => return Err(not_ours()),
+    };
+    let mut extra = Extra::NONE;
+    for (key, value) in reading.object(node)? {
+        if !matches!(&*key.to_str_lossy(), "turnkeep" | "journal") {
+            extra.part_mut("turnkeep").fields.push(key.into_json_string(), value.into_json());
+        }
+    }
+    Ok(Journal { session, batches: Vec::new(), extra })
+}
+
+fn read_batch(line: &str, losses: &mut Vec<Loss>) -> Result<Batch> {
+    let mut node = json::parse(line)?;
+    check_sum(line, &mut node)?;
+    let mut reading = Reading::default();
+    let batch = Batch::read(node, &mut reading)?;
+    losses.append(&mut reading.losses);
+    Ok(batch)
+}
+
+/// Takes the sum off a line and checks it. A line without one is accepted: a person may have edited it.
+fn check_sum(line: &str, node: &mut Node<'_>) -> Result<()> {
+    let json::Value::Object(fields) = &mut node.value else {
+        return Ok(());
+    };
+    let Some(at) = fields.iter().position(|(key, _)| key.to_str_lossy() == "sum") else {
+        return Ok(());
+    };
+    let (_, sum) = fields.remove(at);
+    let before = line.rfind(",\"sum\":").and_then(|at| line.get(..at)).unwrap_or_default();
+    if sum.as_str().as_deref() == Some(&line_sum(before)) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Corrupt, "the line does not match its sum")
+        .hint("restore it; or, if it was edited on purpose, remove its `sum`"))
+}

@@ -1,0 +1,128 @@
+//! The bytes to read, and what they parse to.
+
+use std::cell::OnceCell;
+
+use turnkeep_model::json::{self, Node};
+use turnkeep_model::{Error, ErrorKind, Result};
+
+use crate::yaml;
+
+/// The bytes to read. What they parse to is kept, so that sniffing and decoding parse once.
+#[derive(Debug)]
+pub struct Input<'a> {
+    bytes: &'a [u8],
+    name: Option<&'a str>,
+    document: OnceCell<Result<Document<'a>>>,
+}
+
+/// A parsed JSON or YAML text.
+#[derive(Debug)]
+pub struct Document<'a> {
+    /// The value.
+    pub node: Node<'a>,
+    /// The text it was parsed from.
+    pub text: &'a str,
+    /// Which syntax it has.
+    pub syntax: Syntax,
+    /// What a YAML text held beside the value.
+    pub notes: yaml::Notes,
+}
+
+/// The syntax of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Syntax {
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+impl<'a> Input<'a> {
+    /// An input of these bytes.
+    pub fn new(bytes: &'a [u8]) -> Input<'a> {
+        Input { bytes, name: None, document: OnceCell::new() }
+    }
+
+    /// The same with a file name, which breaks ties when sniffing.
+    #[must_use]
+    pub fn named(mut self, name: &'a str) -> Input<'a> {
+        self.name = Some(name);
+        self
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The file name, if there is one.
+    pub fn name(&self) -> Option<&'a str> {
+        self.name
+    }
+
+    /// Whether there is nothing but white space.
+    pub fn is_blank(&self) -> bool {
+        self.text().is_ok_and(|text| text.trim().is_empty())
+    }
+
+    /// The text, without a byte order mark.
+    ///
+    /// # Errors
+    /// `Corrupt` where the bytes are not UTF-8.
+    pub fn text(&self) -> Result<&'a str> {
+        match std::str::from_utf8(self.bytes) {
+            Ok(text) => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
+            Err(error) => Err(not_utf8(self.bytes, error.valid_up_to())),
+        }
+    }
+
+    /// The text parsed as JSON, or as YAML where it is not JSON.
+    ///
+    /// # Errors
+    /// `Corrupt` with the line, where it is neither.
+    pub fn document(&self) -> std::result::Result<&Document<'a>, &Error> {
+        self.document.get_or_init(|| parse(self.text()?)).as_ref()
+    }
+
+    /// Takes the parsed text.
+    ///
+    /// # Errors
+    /// As [`Input::document`].
+    pub fn into_document(self) -> Result<Document<'a>> {
+        match self.document.into_inner() {
+            Some(document) => document,
+            None => parse(Input::new(self.bytes).text()?),
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<Document<'_>> {
+    if !text.trim_start().starts_with(['{', '[', '"']) {
+        return parse_yaml(text);
+    }
+    let error = match json::parse(text) {
+        Ok(node) => {
+            return Ok(Document { node, text, syntax: Syntax::Json, notes: yaml::Notes::default() });
+        }
+        Err(error) => error.locate(text),
+    };
+    match error.kind() {
+        ErrorKind::TooLarge => Err(error),
+        _ => parse_yaml(text).map_err(|_| error),
+    }
+}
+
+fn parse_yaml(text: &str) -> Result<Document<'_>> {
+    let (node, notes) = yaml::parse(text).map_err(|error| error.locate(text))?;
+    Ok(Document { node, text, syntax: Syntax::Yaml, notes })
+}
+
+fn not_utf8(bytes: &[u8], at: usize) -> Error {
+    let before = bytes.get(..at).unwrap_or_default();
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let hint = match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it looks like UTF-16; convert it to UTF-8",
+        _ => "convert it to UTF-8, or check that it is a text file",
+    };
+    Error::new(ErrorKind::Corrupt, format!("byte {at} is not UTF-8")).line(line).hint(hint)
+}

@@ -1,0 +1,19 @@
+//! Reads and writes session formats.
+//!
+//! A [`Codec`] turns bytes into sessions and back, and says what it lost. The table of them is [`format::ALL`]; the
+//! rest of this crate iterates it. Nothing here touches files, clocks, the network or async.
+
+mod codec;
+mod convert;
+pub mod format;
+mod input;
+pub mod lint;
+mod sniff;
+mod turns;
+pub mod yaml;
+
+pub use codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec, Target};
+pub use convert::{Conversion, convert, decode, encode};
+pub use input::{Document, Input, Syntax};
+pub use sniff::{Confidence, Guess, Sniffed, sniff};
+pub use turns::TurnBuilder;

@@ -1,0 +1,94 @@
+//! From a flat sequence of blocks to turns.
+
+use turnkeep_model::{Block, Body, CallId, Turn};
+
+/// Groups blocks into turns: one answer each, the input that led to it, and the results of its calls.
+///
+/// A turn opens at the first input after an answer, or at the next answer if there is none; results join the turn of
+/// their call. Where an answer is one message of its source, say so with [`TurnBuilder::begin_answer`].
+#[derive(Debug, Default)]
+pub struct TurnBuilder {
+    turns: Vec<Turn>,
+    stage: Stage,
+}
+
+#[derive(Debug, Default, PartialEq, Clone, Copy)]
+enum Stage {
+    /// No turn is open.
+    #[default]
+    Closed,
+    /// Only input so far.
+    Asked,
+    /// An answer has begun.
+    Answered,
+    /// A result has come: the next answer is another one.
+    Resulted,
+}
+
+impl TurnBuilder {
+    /// Adds the next block of the source.
+    pub fn push(&mut self, block: Block) {
+        if let Body::ToolResult(result) = &block.body {
+            let home = self.turn_of(&result.call).unwrap_or_else(|| self.open());
+            if home + 1 == self.turns.len() {
+                self.stage = Stage::Resulted;
+            }
+            return self.put(home, block);
+        }
+        let wanted = if block.is_answer() { Stage::Answered } else { Stage::Asked };
+        let fits = match wanted {
+            Stage::Answered => matches!(self.stage, Stage::Asked | Stage::Answered),
+            _ => self.stage == Stage::Asked,
+        };
+        if !fits {
+            self.turns.push(Turn::default());
+        }
+        self.stage = wanted;
+        let last = self.open();
+        self.put(last, block);
+    }
+
+    /// Says that the next answer block begins another answer.
+    pub fn begin_answer(&mut self) {
+        if self.stage == Stage::Answered {
+            self.stage = Stage::Resulted;
+        }
+    }
+
+    /// Says that the next block begins another turn, whatever it is.
+    pub fn begin_turn(&mut self) {
+        self.stage = Stage::Closed;
+    }
+
+    /// The turn that is being filled, opened if need be.
+    pub fn current(&mut self) -> &mut Turn {
+        let last = self.open();
+        #[expect(clippy::indexing_slicing, reason = "open gives the index of the last turn")]
+        &mut self.turns[last]
+    }
+
+    /// The turns.
+    pub fn finish(self) -> Vec<Turn> {
+        self.turns
+    }
+
+    fn open(&mut self) -> usize {
+        if self.turns.is_empty() {
+            self.turns.push(Turn::default());
+        }
+        self.turns.len() - 1
+    }
+
+    fn put(&mut self, turn: usize, block: Block) {
+        if let Some(turn) = self.turns.get_mut(turn) {
+            turn.blocks.push(block);
+        }
+    }
+
+    fn turn_of(&self, wanted: &CallId) -> Option<usize> {
+        let calls = |turn: &Turn| {
+            turn.blocks.iter().any(|block| matches!(&block.body, Body::ToolCall(call) if call.call == *wanted))
+        };
+        self.turns.iter().rposition(calls)
+    }
+}

@@ -1,0 +1,426 @@
+//! One atomic piece of content.
+
+use crate::error::Result;
+use crate::extra::Extra;
+use crate::id::{BlockId, CallId, ItemId, MessageId};
+use crate::json::{Fields, Json, Object, Sink};
+use crate::shape::{Parts, Reading, Shape, parts, shape, tagged, words};
+use crate::time::Time;
+
+/// One atomic piece of content, who wrote it, and which message it was part of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// Its id, if the source has one.
+    pub id: Option<BlockId>,
+    /// Who wrote it.
+    pub author: Author,
+    /// Which message it was part of: blocks with equal keys were one message.
+    pub message: MessageKey,
+    /// The id of the item at the provider that made it.
+    pub item_id: Option<ItemId>,
+    /// What it is.
+    pub body: Body,
+    /// What the application keeps with it; never sent to a model.
+    pub metadata: Object,
+    /// What the source had beyond that.
+    pub extra: Extra,
+}
+
+shape! {
+    Block { id: opt, author: req, message: opt, item_id: opt, body: flat, metadata: opt }
+}
+
+impl Default for Block {
+    fn default() -> Block {
+        Block::new(Author::User, Text::default())
+    }
+}
+
+impl Block {
+    /// A block of `body` by `author`, the first message of its session.
+    pub fn new(author: Author, body: impl Into<Body>) -> Block {
+        Block {
+            id: None,
+            author,
+            message: MessageKey::default(),
+            item_id: None,
+            body: body.into(),
+            metadata: Object::new(),
+            extra: Extra::NONE,
+        }
+    }
+
+    /// A block of text.
+    pub fn text(author: Author, text: impl Into<String>) -> Block {
+        Block::new(author, Text { text: text.into() })
+    }
+
+    /// The same block in the message with this ordinal.
+    #[must_use]
+    pub fn in_message(mut self, ordinal: u32) -> Block {
+        self.message.ordinal = ordinal;
+        self
+    }
+
+    /// Whether this is part of a model's answer.
+    pub fn is_answer(&self) -> bool {
+        match &self.body {
+            Body::Reasoning(_) | Body::ToolCall(_) => true,
+            Body::ToolResult(_) => false,
+            Body::Text(_) | Body::Media(_) | Body::Summary(_) | Body::Other { .. } => self.author == Author::Assistant,
+        }
+    }
+}
+
+words! {
+    /// Who wrote a block.
+    pub enum Author {
+        /// The system text.
+        System = "system",
+        /// The developer's text.
+        Developer = "developer",
+        /// The user.
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// A tool.
+        Tool = "tool",
+        ; /// Someone only the source knows.
+        other
+    }
+}
+
+/// Which message a block was part of.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MessageKey {
+    /// The place of the message among the messages of its session.
+    pub ordinal: u32,
+    /// The message's id, if the source has one.
+    pub id: Option<MessageId>,
+    /// The author's name, if the source has one.
+    pub name: Option<String>,
+    /// When it was written.
+    pub time: Option<Time>,
+    /// What the source had beyond that.
+    pub extra: Extra,
+}
+
+shape! { MessageKey { ordinal: opt, id: opt, name: opt, time: opt } }
+
+/// What a block is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Body {
+    /// Text.
+    Text(Text),
+    /// Thinking.
+    Reasoning(Reasoning),
+    /// A call of a tool.
+    ToolCall(ToolCall),
+    /// A tool's answer.
+    ToolResult(ToolResult),
+    /// An image, a sound, a file.
+    Media(Media),
+    /// What stands for older turns.
+    Summary(Summary),
+    /// Something only its source knows.
+    Other {
+        /// The source's word for it.
+        kind: String,
+        /// All of it.
+        raw: Json,
+    },
+}
+
+/// A body kind of a newer native version is kept under this prefix, and written back as it was.
+const NEWER: &str = "turnkeep/";
+
+impl Body {
+    /// The word that names the kind.
+    pub fn kind(&self) -> &str {
+        match self {
+            Body::Text(_) => "text",
+            Body::Reasoning(_) => "reasoning",
+            Body::ToolCall(_) => "tool_call",
+            Body::ToolResult(_) => "tool_result",
+            Body::Media(_) => "media",
+            Body::Summary(_) => "summary",
+            Body::Other { kind, .. } => kind,
+        }
+    }
+
+    /// The text, if this is text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Body::Text(text) => Some(&text.text),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! body_from {
+    ($($type:ident)*) => {$(
+        impl From<$type> for Body {
+            fn from(value: $type) -> Body {
+                Body::$type(value)
+            }
+        }
+    )*};
+}
+
+body_from! { Text Reasoning ToolCall ToolResult Media Summary }
+
+impl Parts for Body {
+    fn write_parts<S: Sink>(&self, out: &mut S) {
+        let newer = self.kind().strip_prefix(NEWER);
+        out.key("type");
+        match self {
+            Body::Other { raw: Json::Object(fields), .. } if newer.is_some() => {
+                out.text(newer.unwrap_or_default());
+                write_all(fields, out);
+            }
+            Body::Other { kind, raw } => {
+                out.text("other");
+                out.key("kind");
+                out.text(kind);
+                out.key("raw");
+                raw.write(out);
+            }
+            known => {
+                out.text(known.kind());
+                known.write_known(out);
+            }
+        }
+    }
+
+    fn read_parts<'a>(mut fields: Fields<'a>, reading: &mut Reading) -> Result<(Body, Fields<'a>)> {
+        let kind: String = take(&mut fields, "type", reading)?.ok_or_else(|| reading.missing("type"))?;
+        Ok(match kind.as_str() {
+            "text" => known::<Text>(fields, reading)?,
+            "reasoning" => known::<Reasoning>(fields, reading)?,
+            "tool_call" => known::<ToolCall>(fields, reading)?,
+            "tool_result" => known::<ToolResult>(fields, reading)?,
+            "media" => known::<Media>(fields, reading)?,
+            "summary" => known::<Summary>(fields, reading)?,
+            "other" => {
+                let kind = take(&mut fields, "kind", reading)?.ok_or_else(|| reading.missing("kind"))?;
+                let raw = take(&mut fields, "raw", reading)?.unwrap_or_default();
+                (Body::Other { kind, raw }, fields)
+            }
+            _ => {
+                let raw = Json::Object(crate::json::into_object(fields));
+                (Body::Other { kind: format!("{NEWER}{kind}"), raw }, Vec::new())
+            }
+        })
+    }
+}
+
+impl Body {
+    fn write_known<S: Sink>(&self, out: &mut S) {
+        match self {
+            Body::Text(body) => body.write_parts(out),
+            Body::Reasoning(body) => body.write_parts(out),
+            Body::ToolCall(body) => body.write_parts(out),
+            Body::ToolResult(body) => body.write_parts(out),
+            Body::Media(body) => body.write_parts(out),
+            Body::Summary(body) => body.write_parts(out),
+            Body::Other { .. } => {}
+        }
+    }
+}
+
+fn known<'a, T: Parts + Into<Body>>(fields: Fields<'a>, reading: &mut Reading) -> Result<(Body, Fields<'a>)> {
+    let (body, rest) = T::read_parts(fields, reading)?;
+    Ok((body.into(), rest))
+}
+
+fn take<T: Shape>(fields: &mut Fields<'_>, key: &'static str, reading: &mut Reading) -> Result<Option<T>> {
+    let Some(at) = fields.iter().rposition(|(name, _)| name.to_str_lossy() == key) else {
+        return Ok(None);
+    };
+    let (_, node) = fields.remove(at);
+    reading.within(key, |reading| T::read(node, reading)).map(Some)
+}
+
+fn write_all<S: Sink>(fields: &Object, out: &mut S) {
+    for (key, value) in fields.iter() {
+        out.spelled_key(key);
+        value.write(out);
+    }
+}
+
+/// Text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Text {
+    /// The text.
+    pub text: String,
+}
+
+parts! { Text { text: req } }
+
+/// Thinking, kept whole and byte-exact where it is signed or encrypted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reasoning {
+    /// The thinking itself.
+    pub text: Option<String>,
+    /// Summaries of it, part by part.
+    pub summary: Vec<String>,
+    /// The vendor's signature of the text.
+    pub signature: Option<String>,
+    /// Thinking that only the vendor can read.
+    pub encrypted: Option<String>,
+    /// Where the opaque parts can be verified.
+    pub scope: Option<Scope>,
+}
+
+parts! { Reasoning { text: opt, summary: opt, signature: opt, encrypted: opt, scope: opt } }
+
+/// Who made some opaque reasoning, and with which history before it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Scope {
+    /// The vendor.
+    pub provider: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The account, where known.
+    pub account: Option<String>,
+    /// The fingerprint of the prefix it was made with.
+    pub prefix: Option<String>,
+    /// What the source had beyond that.
+    pub extra: Extra,
+}
+
+shape! { Scope { provider: opt, model: opt, account: opt, prefix: opt } }
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// Ties it to its result.
+    pub call: CallId,
+    /// The tool.
+    pub name: String,
+    /// The arguments as the model wrote them: usually JSON, but models do err.
+    pub arguments: String,
+}
+
+parts! { ToolCall { call: req, name: req, arguments: req } }
+
+impl ToolCall {
+    /// The arguments as JSON, if they are JSON.
+    pub fn arguments_json(&self) -> Option<Json> {
+        crate::json::parse(&self.arguments).ok().map(crate::json::Node::into_json)
+    }
+}
+
+/// A tool's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The call it answers.
+    pub call: CallId,
+    /// The tool, where the source names it here too.
+    pub name: Option<String>,
+    /// What it answered.
+    pub parts: Vec<Part>,
+    /// What went wrong, in words.
+    pub error: Option<String>,
+    /// Whether the answer is an error, where the source says so.
+    pub is_error: Option<bool>,
+    /// How the call ended, where known.
+    pub outcome: Option<Outcome>,
+}
+
+parts! { ToolResult { call: req, name: opt, parts: opt, error: opt, is_error: opt, outcome: opt } }
+
+words! {
+    /// How a tool call ended.
+    pub enum Outcome {
+        /// Well.
+        Success = "success",
+        /// With an error.
+        Failed = "failed",
+        /// A person or a policy said no.
+        Denied = "denied",
+        /// It was cut off, and nobody knows whether it acted.
+        Interrupted = "interrupted",
+        ; /// A word that only its source knows.
+        other
+    }
+}
+
+tagged! {
+    /// One part of a tool's answer.
+    pub enum Part : "type" {
+        /// Text.
+        Text = "text",
+        /// A JSON value.
+        Data = "json",
+        /// An image, a sound, a file.
+        Media = "media",
+    }
+}
+
+/// A JSON value.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Data {
+    /// The value.
+    pub json: Json,
+}
+
+parts! { Data { json: req } }
+
+impl Shape for Part {
+    fn write<S: Sink>(&self, out: &mut S) {
+        out.begin_object();
+        self.write_parts(out);
+        out.end_object();
+    }
+
+    fn read(node: crate::json::Node<'_>, reading: &mut Reading) -> Result<Part> {
+        let fields = reading.object(node)?;
+        let kept = fields.clone();
+        let (part, rest) = Part::read_parts(fields, reading)?;
+        if rest.is_empty() {
+            return Ok(part);
+        }
+        // A known part with fields of a newer version is kept whole.
+        let mut kept = kept;
+        kept.retain(|(key, _)| key.to_str_lossy() != "type");
+        Ok(Part::Other { kind: part.kind().to_owned(), raw: crate::json::into_object(kept) })
+    }
+}
+
+/// An image, a sound, a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Media {
+    /// Its media type, as in `image/png`.
+    pub media_type: Option<String>,
+    /// The bytes themselves, in base64 as the source wrote it.
+    pub inline: Option<String>,
+    /// Where it can be fetched.
+    pub url: Option<String>,
+    /// Its id at the provider that holds it.
+    pub file_id: Option<String>,
+    /// The digest of bytes that are kept elsewhere.
+    pub digest: Option<String>,
+    /// Its file name.
+    pub name: Option<String>,
+    /// How closely the model looks at it.
+    pub detail: Option<String>,
+}
+
+parts! {
+    Media { media_type: opt, inline: opt, url: opt, file_id: opt, digest: opt, name: opt, detail: opt }
+}
+
+/// What stands for older turns; they stay in the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// The summary.
+    pub text: String,
+    /// The first turn it stands for.
+    pub from: Option<u32>,
+    /// The last turn it stands for.
+    pub to: Option<u32>,
+}
+
+parts! { Summary { text: req, from: opt, to: opt } }

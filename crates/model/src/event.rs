@@ -1,0 +1,240 @@
+//! What happened to a session.
+
+use crate::block::{Block, Outcome};
+use crate::id::{CallId, RunId};
+use crate::json::{Json, Object};
+use crate::options::{Options, ResponseFormat, ToolSpec};
+use crate::session::{Run, Session, Turn};
+use crate::shape::{parts, tagged, words};
+use crate::status::{Continuation, Finish, Status, StopReason, TurnError};
+use crate::time::{Time, Timing};
+use crate::usage::Usage;
+
+tagged! {
+    /// What happened to a session. Folding the events of a journal in order gives the session.
+    pub enum Event : "type" {
+        /// The session began: all of it but its turns.
+        SessionOpened = "session.opened",
+        /// Some of what is not turns changed.
+        SessionChanged = "session.changed",
+        /// A process began to run it.
+        RunStarted = "run.started",
+        /// A process stopped running it.
+        RunStopped = "run.stopped",
+        /// A turn began; an imported one comes whole.
+        TurnOpened = "turn.opened",
+        /// An answer ended.
+        TurnClosed = "turn.closed",
+        /// A block joined a turn.
+        BlockAdded = "block.added",
+        /// A tool is about to be called.
+        ToolIntended = "tool.intended",
+        /// A tool call ended.
+        ToolSettled = "tool.settled",
+        /// Side-state changed.
+        SliceChanged = "slice.changed",
+        /// The agent logged a line.
+        LogAdded = "log.added",
+        /// Something was used.
+        UsageAdded = "usage.added",
+    }
+}
+
+/// The session began.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SessionOpened {
+    /// All of it but its turns.
+    pub session: Box<Session>,
+}
+
+parts! { SessionOpened { session: opt } }
+
+/// What is there replaces what the session had.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SessionChanged {
+    /// What it is about.
+    pub title: Option<String>,
+    /// The settings of its model calls.
+    pub options: Option<Options>,
+    /// The tools the model is told of.
+    pub tools: Option<Vec<ToolSpec>>,
+    /// The form its answers must have.
+    pub response_format: Option<ResponseFormat>,
+    /// Where it stands.
+    pub status: Option<Status>,
+    /// When it was changed, and how long it ran.
+    pub timing: Option<Timing>,
+    /// Labels.
+    pub tags: Option<Vec<(String, String)>>,
+    /// What the application keeps with it.
+    pub metadata: Option<Object>,
+}
+
+parts! {
+    SessionChanged {
+        title: opt,
+        options: opt,
+        tools: opt,
+        response_format: opt,
+        status: opt,
+        timing: opt,
+        tags: opt,
+        metadata: opt,
+    }
+}
+
+/// A process began to run the session; this record is the fence against an earlier one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunStarted {
+    /// The run.
+    pub run: Run,
+}
+
+parts! { RunStarted { run: opt } }
+
+/// A process stopped running the session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunStopped {
+    /// Which run.
+    pub run: Option<RunId>,
+    /// Where the session stands.
+    pub status: Option<Status>,
+    /// Why it stopped.
+    pub reason: Option<StopReason>,
+    /// When.
+    pub completed: Option<Time>,
+}
+
+parts! { RunStopped { run: opt, status: opt, reason: opt, completed: opt } }
+
+/// A turn began.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TurnOpened {
+    /// The turn as far as it is known.
+    pub turn: Box<Turn>,
+}
+
+parts! { TurnOpened { turn: opt } }
+
+/// An answer ended. What is there replaces what the turn had.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TurnClosed {
+    /// Which turn, from 0.
+    pub turn: u32,
+    /// Why the answer ended.
+    pub finish: Option<Finish>,
+    /// What it used.
+    pub usage: Option<Usage>,
+    /// When it ran, and how long.
+    pub timing: Option<Timing>,
+    /// Errors it ran into.
+    pub errors: Vec<TurnError>,
+    /// Whether the run goes on, and who decided.
+    pub continuation: Option<Continuation>,
+    /// What the vendor answered, as it came.
+    pub provider_payload: Json,
+}
+
+parts! {
+    TurnClosed {
+        turn: req,
+        finish: opt,
+        usage: opt,
+        timing: opt,
+        errors: opt,
+        continuation: opt,
+        provider_payload: opt,
+    }
+}
+
+/// A block joined a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockAdded {
+    /// Which turn, from 0.
+    pub turn: u32,
+    /// The block.
+    pub block: Block,
+}
+
+parts! { BlockAdded { turn: req, block: req } }
+
+/// A tool is about to be called: recorded before the effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolIntended {
+    /// The call.
+    pub call: CallId,
+    /// What repeating it would do.
+    pub effect: Effect,
+    /// The key under which the outside world can tell a repetition.
+    pub key: Option<String>,
+    /// Which try this is, from 1.
+    pub attempt: Option<u32>,
+}
+
+parts! { ToolIntended { call: req, effect: req, key: opt, attempt: opt } }
+
+words! {
+    /// What repeating a tool call would do.
+    pub enum Effect {
+        /// Nothing: it only reads.
+        Pure = "pure",
+        /// Nothing, given the same key.
+        Keyed = "keyed",
+        /// It would act twice.
+        Once = "once",
+    }
+}
+
+/// A tool call ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolSettled {
+    /// The call.
+    pub call: CallId,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+parts! { ToolSettled { call: req, outcome: req } }
+
+/// Side-state changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SliceChanged {
+    /// Which slice.
+    pub name: String,
+    /// How.
+    pub op: SliceOp,
+    /// The items it speaks of.
+    pub items: Vec<Json>,
+}
+
+parts! { SliceChanged { name: req, op: req, items: opt } }
+
+words! {
+    /// How a slice changes.
+    pub enum SliceOp {
+        /// The items are added at its end.
+        Append = "append",
+        /// The items are all it has.
+        Replace = "replace",
+        /// It is emptied.
+        Clear = "clear",
+    }
+}
+
+/// The agent logged a line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LogAdded {
+    /// The line.
+    pub line: String,
+}
+
+parts! { LogAdded { line: req } }
+
+/// Something was used; it counts towards the session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UsageAdded {
+    /// What.
+    pub usage: Usage,
+}
+
+parts! { UsageAdded { usage: opt } }

@@ -1,0 +1,154 @@
+//! What a decoder did not consume, and how the source spelled things.
+
+use crate::error::Result;
+use crate::json::{Fields, Object, Sink};
+use crate::shape::{Parts, Reading, Shape, parts};
+
+/// What a decoder did not consume, plus source spelling, on the node where it stood, by format.
+///
+/// It is never a second copy of what was consumed. A format's encoder gives its own part back; other parts are
+/// reported as lost when a session is written in another format.
+#[derive(Debug, Clone, Default)]
+pub struct Extra(Option<Box<Vec<(String, ExtraPart)>>>);
+
+/// The part of one format.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ExtraPart {
+    /// Fields of the source that the model has no place for, verbatim.
+    pub fields: Object,
+    /// Notes of the decoder on how the source spelled what it consumed.
+    pub spelling: Object,
+}
+
+parts! { ExtraPart { fields: opt, spelling: opt } }
+
+/// The format under which unknown fields of native documents are kept; they are written back where they stood.
+const NATIVE: &str = "turnkeep";
+
+impl Extra {
+    /// Nothing extra.
+    pub const NONE: Extra = Extra(None);
+
+    /// The part of `format`, if there is one.
+    pub fn part(&self, format: &str) -> Option<&ExtraPart> {
+        self.parts().find(|(name, _)| *name == format).map(|(_, part)| part)
+    }
+
+    /// The part of `format`, made if need be.
+    pub fn part_mut(&mut self, format: &str) -> &mut ExtraPart {
+        let parts = self.0.get_or_insert_default();
+        let at = parts.iter().position(|(name, _)| name == format).unwrap_or_else(|| {
+            parts.push((format.to_owned(), ExtraPart::default()));
+            parts.len() - 1
+        });
+        #[expect(clippy::indexing_slicing, reason = "the position was just found or pushed")]
+        &mut parts[at].1
+    }
+
+    /// A note of `format` on how the source spelled something.
+    pub fn spelling(&self, format: &str, key: &str) -> Option<&crate::json::Json> {
+        self.part(format)?.spelling.get(key)
+    }
+
+    /// The unconsumed fields of `format`.
+    pub fn fields(&self, format: &str) -> Option<&Object> {
+        self.part(format).map(|part| &part.fields)
+    }
+
+    /// Every part with the format it is of.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, &ExtraPart)> {
+        self.0.iter().flat_map(|parts| parts.iter()).map(|(name, part)| (name.as_str(), part))
+    }
+
+    /// Every part, changeable.
+    pub fn parts_mut(&mut self) -> impl Iterator<Item = (&str, &mut ExtraPart)> {
+        self.0.iter_mut().flat_map(|parts| parts.iter_mut()).map(|(name, part)| (name.as_str(), part))
+    }
+
+    /// Removes the part of `format`.
+    pub fn remove(&mut self, format: &str) -> Option<ExtraPart> {
+        let parts = self.0.as_mut()?;
+        let at = parts.iter().position(|(name, _)| name == format)?;
+        let (_, part) = parts.remove(at);
+        self.tidy();
+        Some(part)
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Drops parts that hold nothing, so that equal extras compare equal.
+    pub fn tidy(&mut self) {
+        if let Some(parts) = &mut self.0 {
+            parts.retain(|(_, part)| *part != ExtraPart::default());
+            if parts.is_empty() {
+                self.0 = None;
+            }
+        }
+    }
+
+    pub(crate) fn write_parts<S: Sink>(&self, out: &mut S) {
+        let foreign = || self.parts().filter(|(name, part)| *name != NATIVE && **part != ExtraPart::default());
+        if foreign().next().is_some() {
+            out.key("extra");
+            out.begin_object();
+            for (name, part) in foreign() {
+                out.key(name);
+                out.begin_object();
+                part.write_parts(out);
+                out.end_object();
+            }
+            out.end_object();
+        }
+        for (key, value) in self.fields(NATIVE).iter().flat_map(|fields| fields.iter()) {
+            out.spelled_key(key);
+            value.write(out);
+        }
+    }
+
+    pub(crate) fn read_parts(rest: Fields<'_>, reading: &mut Reading) -> Result<Extra> {
+        let mut extra = Extra::NONE;
+        for (key, node) in rest {
+            if key.to_str_lossy() != "extra" {
+                extra.part_mut(NATIVE).fields.push(key.into_json_string(), node.into_json());
+                continue;
+            }
+            let parts = reading.within("extra", |reading| Shape::read(node, reading))?;
+            merge(&mut extra, parts);
+        }
+        extra.tidy();
+        Ok(extra)
+    }
+}
+
+/// Parts that hold nothing do not count.
+impl PartialEq for Extra {
+    fn eq(&self, other: &Extra) -> bool {
+        let real = |(_, part): &(&str, &ExtraPart)| **part != ExtraPart::default();
+        self.parts().filter(real).eq(other.parts().filter(real))
+    }
+}
+
+impl Eq for Extra {}
+
+fn merge(extra: &mut Extra, parts: Vec<(String, ExtraPart)>) {
+    for (name, part) in parts {
+        *extra.part_mut(&name) = part;
+    }
+}
+
+impl Shape for ExtraPart {
+    fn write<S: Sink>(&self, out: &mut S) {
+        out.begin_object();
+        self.write_parts(out);
+        out.end_object();
+    }
+
+    fn read(node: crate::json::Node<'_>, reading: &mut Reading) -> Result<ExtraPart> {
+        let fields = reading.object(node)?;
+        let (part, _) = ExtraPart::read_parts(fields, reading)?;
+        Ok(part)
+    }
+}

@@ -1,0 +1,101 @@
+//! From events to the session.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{BlockAdded, Event, RunStopped, SessionChanged, SliceChanged, SliceOp, TurnClosed};
+use crate::journal::Journal;
+use crate::session::{Session, Slice, Turn};
+
+/// The session that a journal tells of.
+///
+/// # Errors
+/// `Corrupt` where an event speaks of something that is not there.
+pub fn fold(journal: &Journal) -> Result<Session> {
+    journal.check()?;
+    let mut session = Session { id: journal.session.clone(), ..Session::default() };
+    for batch in &journal.batches {
+        for (entry, seq) in batch.events.iter().zip(batch.seq.0..) {
+            apply(&mut session, &entry.event).map_err(|error| error.path(format!("seq {seq}")))?;
+        }
+    }
+    Ok(session)
+}
+
+/// Applies one event.
+///
+/// # Errors
+/// `Corrupt` where it speaks of something that is not there.
+pub fn apply(session: &mut Session, event: &Event) -> Result<()> {
+    match event {
+        Event::SessionOpened(opened) => *session = Session::clone(&opened.session),
+        Event::SessionChanged(changed) => change(session, changed),
+        Event::RunStarted(started) => session.runs.push(started.run.clone()),
+        Event::RunStopped(stopped) => stop(session, stopped),
+        Event::TurnOpened(opened) => session.turns.push(Turn::clone(&opened.turn)),
+        Event::TurnClosed(closed) => close(turn(session, closed.turn)?, closed),
+        Event::BlockAdded(BlockAdded { turn: index, block }) => turn(session, *index)?.blocks.push(block.clone()),
+        Event::SliceChanged(changed) => change_slice(session, changed),
+        Event::LogAdded(added) => session.logs.push(added.line.clone()),
+        Event::UsageAdded(added) => session.usage.add(&added.usage),
+        Event::ToolIntended(_) | Event::ToolSettled(_) | Event::Other { .. } => {}
+    }
+    Ok(())
+}
+
+fn turn(session: &mut Session, index: u32) -> Result<&mut Turn> {
+    let missing =
+        || Error::new(ErrorKind::Corrupt, format!("the journal speaks of turn {index}, which was never opened"));
+    session.turns.get_mut(index as usize).ok_or_else(missing)
+}
+
+fn replace<T: Clone>(slot: &mut T, with: &Option<T>) {
+    if let Some(value) = with {
+        *slot = value.clone();
+    }
+}
+
+fn change(session: &mut Session, changed: &SessionChanged) {
+    session.title = changed.title.clone().or(session.title.take());
+    session.response_format = changed.response_format.clone().or(session.response_format.take());
+    session.status = changed.status.clone().or(session.status.take());
+    replace(&mut session.options, &changed.options);
+    replace(&mut session.tools, &changed.tools);
+    replace(&mut session.timing, &changed.timing);
+    replace(&mut session.tags, &changed.tags);
+    replace(&mut session.metadata, &changed.metadata);
+}
+
+fn stop(session: &mut Session, stopped: &RunStopped) {
+    session.status = stopped.status.clone().or(session.status.take());
+    let Some(run) = session.runs.iter_mut().rev().find(|run| stopped.run.is_none() || run.id == stopped.run) else {
+        return;
+    };
+    run.status.clone_from(&stopped.status);
+    run.stop_reason.clone_from(&stopped.reason);
+    run.timing.completed.clone_from(&stopped.completed);
+}
+
+fn close(turn: &mut Turn, closed: &TurnClosed) {
+    turn.finish = closed.finish.clone().or(turn.finish.take());
+    turn.continuation = closed.continuation.clone().or(turn.continuation.take());
+    replace(&mut turn.usage, &closed.usage);
+    replace(&mut turn.timing, &closed.timing);
+    turn.errors.extend(closed.errors.iter().cloned());
+    if closed.provider_payload != crate::json::Json::Null {
+        turn.provider_payload = closed.provider_payload.clone();
+    }
+}
+
+fn change_slice(session: &mut Session, changed: &SliceChanged) {
+    let at = session.slices.iter().position(|slice| slice.name == changed.name).unwrap_or_else(|| {
+        session.slices.push(Slice { name: changed.name.clone(), ..Slice::default() });
+        session.slices.len() - 1
+    });
+    let Some(slice) = session.slices.get_mut(at) else {
+        return;
+    };
+    match changed.op {
+        SliceOp::Append => slice.items.extend(changed.items.iter().cloned()),
+        SliceOp::Replace => slice.items.clone_from(&changed.items),
+        SliceOp::Clear => slice.items.clear(),
+    }
+}

@@ -1,0 +1,161 @@
+//! Events made durable, in order.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, SessionOpened, TurnOpened};
+use crate::extra::Extra;
+use crate::id::{RunId, Seq, SessionId};
+use crate::json::{JsonSink, Layout, Node, Sink};
+use crate::session::Session;
+use crate::shape::{Parts, Reading, Shape};
+use crate::time::Time;
+
+/// An event made durable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Its place in the journal.
+    pub seq: Seq,
+    /// When it was recorded.
+    pub time: Option<Time>,
+    /// The run that recorded it.
+    pub run: Option<RunId>,
+    /// What happened.
+    pub event: Event,
+    /// Fields of a newer version.
+    pub extra: Extra,
+}
+
+/// Records that were appended together: all of them are there, or none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Batch {
+    /// The place of the first record.
+    pub seq: Seq,
+    /// When it was recorded.
+    pub time: Option<Time>,
+    /// The run that recorded it.
+    pub run: Option<RunId>,
+    /// What happened, with the fields of a newer version.
+    pub events: Vec<Entry>,
+    /// Fields of a newer version.
+    pub extra: Extra,
+}
+
+crate::shape::shape! { Batch { seq: req, time: opt, run: opt, events: req } }
+
+/// One event of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// What happened.
+    pub event: Event,
+    /// Fields of a newer version.
+    pub extra: Extra,
+}
+
+impl From<Event> for Entry {
+    fn from(event: Event) -> Entry {
+        Entry { event, extra: Extra::NONE }
+    }
+}
+
+impl Shape for Entry {
+    fn write<S: Sink>(&self, out: &mut S) {
+        out.begin_object();
+        self.event.write_parts(out);
+        self.extra.write_parts(out);
+        out.end_object();
+    }
+
+    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Entry> {
+        let fields = reading.object(node)?;
+        let (event, rest) = Event::read_parts(fields, reading)?;
+        Ok(Entry { event, extra: Extra::read_parts(rest, reading)? })
+    }
+}
+
+/// All that happened to a session, batch by batch, without a gap.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Journal {
+    /// Whose journal it is, if it has an id.
+    pub session: Option<SessionId>,
+    /// The batches in order.
+    pub batches: Vec<Batch>,
+    /// Fields of a newer version.
+    pub extra: Extra,
+}
+
+impl Journal {
+    /// The shortest journal that folds to `session`.
+    pub fn of(session: &Session) -> Journal {
+        let mut journal = Journal { session: session.id.clone(), ..Journal::default() };
+        let head = Session { turns: Vec::new(), ..session.clone() };
+        journal.push(Event::SessionOpened(SessionOpened { session: Box::new(head) }));
+        for turn in &session.turns {
+            journal.push(Event::TurnOpened(TurnOpened { turn: Box::new(turn.clone()) }));
+        }
+        journal
+    }
+
+    fn push(&mut self, event: Event) {
+        let batch = Batch { seq: self.last().next(), events: vec![event.into()], ..Batch::default() };
+        self.batches.push(batch);
+    }
+
+    /// The place of the last record.
+    pub fn last(&self) -> Seq {
+        self.batches.last().map_or(Seq::START, Batch::last)
+    }
+
+    /// Every record in order.
+    pub fn records(&self) -> impl Iterator<Item = Record> + '_ {
+        self.batches.iter().flat_map(Batch::records)
+    }
+
+    /// Refuses a journal that has a gap or a repetition.
+    ///
+    /// # Errors
+    /// `Corrupt`, naming the first place that is wrong.
+    pub fn check(&self) -> Result<()> {
+        let mut due = Seq::START.next();
+        for batch in &self.batches {
+            if batch.seq != due {
+                let why = format!("the journal goes on at {} where {due} is due", batch.seq);
+                return Err(Error::new(ErrorKind::Corrupt, why).hint("restore the missing lines"));
+            }
+            due = batch.last().next();
+        }
+        Ok(())
+    }
+}
+
+impl Batch {
+    /// The place of the last record.
+    pub fn last(&self) -> Seq {
+        Seq((self.seq.0 + self.events.len() as u64).saturating_sub(1))
+    }
+
+    /// Its records in order.
+    pub fn records(&self) -> impl Iterator<Item = Record> + '_ {
+        self.events.iter().zip(self.seq.0..).map(|(entry, seq)| Record {
+            seq: Seq(seq),
+            time: self.time.clone(),
+            run: self.run.clone(),
+            event: entry.event.clone(),
+            extra: entry.extra.clone(),
+        })
+    }
+
+    /// The batch as one line of a journal, without the line break, ending in the sum of all before it.
+    pub fn to_line(&self) -> String {
+        let mut sink = JsonSink::new(Layout::Compact);
+        self.write(&mut sink);
+        let mut line = sink.into_text();
+        line.pop();
+        let sum = line_sum(&line);
+        line.push_str(&format!(",\"sum\":\"{sum}\"}}"));
+        line
+    }
+}
+
+/// The sum that ends a line: 16 hex digits of the BLAKE3 hash of what stands before `,"sum":`.
+pub fn line_sum(before: &str) -> String {
+    blake3::hash(before.as_bytes()).to_hex().chars().take(16).collect()
+}

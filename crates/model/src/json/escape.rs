@@ -1,0 +1,121 @@
+//! JSON string escapes: decoding a spelling, and spelling a text.
+
+use std::fmt;
+
+/// An escape in a JSON string names half of a surrogate pair, which no Rust string can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoneSurrogate;
+
+impl fmt::Display for LoneSurrogate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the string holds half of a surrogate pair")
+    }
+}
+
+/// Decodes a checked spelling (the text between the quotes). Half pairs become U+FFFD and are told by the flag.
+pub(super) fn decode_lossy(spelling: &str) -> (String, Result<(), LoneSurrogate>) {
+    let mut text = String::with_capacity(spelling.len());
+    let mut verdict = Ok(());
+    let mut rest = spelling;
+    while let Some(at) = rest.find('\\') {
+        let (plain, escape) = rest.split_at(at);
+        text.push_str(plain);
+        let (decoded, used) = decode_escape(escape);
+        if decoded.is_none() {
+            verdict = Err(LoneSurrogate);
+        }
+        text.push(decoded.unwrap_or(char::REPLACEMENT_CHARACTER));
+        rest = escape.get(used..).unwrap_or_default();
+    }
+    text.push_str(rest);
+    (text, verdict)
+}
+
+/// Decodes the escape that `text` starts with: the character (none for half a pair) and the bytes it took.
+fn decode_escape(text: &str) -> (Option<char>, usize) {
+    let simple = match text.as_bytes().get(1) {
+        Some(b'n') => '\n',
+        Some(b't') => '\t',
+        Some(b'r') => '\r',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'u') => return decode_unicode(text),
+        Some(&other) => char::from(other),
+        None => return (None, text.len()),
+    };
+    (Some(simple), 2)
+}
+
+fn decode_unicode(text: &str) -> (Option<char>, usize) {
+    let Some(unit) = hex_unit(text) else {
+        return (None, text.len().min(2));
+    };
+    if !(0xD800..0xDC00).contains(&unit) {
+        return (char::from_u32(u32::from(unit)), 6);
+    }
+    match text.get(6..).and_then(hex_unit) {
+        Some(low) if (0xDC00..0xE000).contains(&low) => {
+            let code = 0x10000 + ((u32::from(unit) - 0xD800) << 10) + (u32::from(low) - 0xDC00);
+            (char::from_u32(code), 12)
+        }
+        _ => (None, 6),
+    }
+}
+
+fn hex_unit(text: &str) -> Option<u16> {
+    u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
+}
+
+/// Appends `text` as it stands between JSON quotes: only what must be escaped is.
+pub(super) fn spell_into(text: &str, out: &mut Vec<u8>) {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    while let Some(offset) = find_special(bytes.get(start..).unwrap_or_default()) {
+        let at = start + offset;
+        out.extend_from_slice(bytes.get(start..at).unwrap_or_default());
+        spell_byte(bytes.get(at).copied().unwrap_or_default(), out);
+        start = at + 1;
+    }
+    out.extend_from_slice(bytes.get(start..).unwrap_or_default());
+}
+
+fn spell_byte(byte: u8, out: &mut Vec<u8>) {
+    let short = match byte {
+        b'"' => b'"',
+        b'\\' => b'\\',
+        b'\n' => b'n',
+        b'\t' => b't',
+        b'\r' => b'r',
+        0x8 => b'b',
+        0xc => b'f',
+        other => return out.extend_from_slice(format!("\\u{other:04x}").as_bytes()),
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
+/// The first byte that ends a plain run of a JSON string: a quote, a backslash or a control character.
+pub(super) fn find_special(bytes: &[u8]) -> Option<usize> {
+    let mut chunks = bytes.chunks_exact(8);
+    let mut at = 0;
+    for chunk in &mut chunks {
+        let word = chunk.try_into().map_or(0, u64::from_le_bytes);
+        let hits = special_mask(word);
+        if hits != 0 {
+            return Some(at + hits.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    let tail = chunks.remainder().iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20)?;
+    Some(at + tail)
+}
+
+/// High bit of each byte that is `"`, `\` or below 0x20. Exact up to and including the lowest hit.
+fn special_mask(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let quote = word ^ (ONES * u64::from(b'"'));
+    let slash = word ^ (ONES * u64::from(b'\\'));
+    let has_zero = |w: u64| w.wrapping_sub(ONES) & !w;
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    (has_zero(quote) | has_zero(slash) | control) & HIGH
+}

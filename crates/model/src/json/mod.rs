@@ -1,0 +1,19 @@
+//! JSON that keeps what it read: ordered pairs, duplicate keys, numbers and strings as they were spelled.
+//!
+//! [`Json`] is the owned value that sessions carry for foreign data. [`Node`] is the same tree borrowed from a
+//! source text, with the place of every value, which is what decoders read from.
+
+mod escape;
+mod node;
+mod number;
+mod parse;
+mod sink;
+mod value;
+
+pub use escape::LoneSurrogate;
+pub(crate) use node::into_object;
+pub use node::{Fields, Node, Text, Value};
+pub use number::Number;
+pub use parse::{MAX_DEPTH, Nan, parse, parse_with};
+pub use sink::{JsonSink, Layout, Sink, TreeSink};
+pub use value::{Json, JsonString, Object};

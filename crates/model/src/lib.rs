@@ -1,0 +1,46 @@
+//! The values turnkeep works with: sessions, turns, blocks, events, journals and losses.
+//!
+//! Everything here is a plain value or a pure function over values. There is no clock, no file, no network, no
+//! randomness and no async in this crate.
+
+mod block;
+pub mod canon;
+mod decimal;
+mod diff;
+mod error;
+pub mod event;
+mod extra;
+mod fold;
+mod id;
+mod journal;
+pub mod json;
+pub mod ledger;
+mod loss;
+mod native;
+mod options;
+mod session;
+pub mod shape;
+pub mod status;
+mod time;
+mod usage;
+
+pub use block::{
+    Author, Block, Body, Data, Media, MessageKey, Outcome, Part, Reasoning, Scope, Summary, Text, ToolCall, ToolResult,
+};
+pub use decimal::Decimal;
+pub use diff::{Change, diff, number_densely};
+pub use error::{Error, ErrorKind, Result, line_and_column};
+pub use event::Event;
+pub use extra::{Extra, ExtraPart};
+pub use fold::{apply, fold};
+pub use id::{BlockId, CallId, EvaluationId, ItemId, MessageId, RunId, Seq, SessionId, TurnId};
+pub use journal::{Batch, Entry, Journal, Record, line_sum};
+pub use json::{Json, JsonString, Number, Object};
+pub use ledger::Ledger;
+pub use loss::{Loss, LossKind, Side};
+pub use native::{Archive, Snapshot, VERSION, VERSIONS};
+pub use options::{Effort, Limits, Options, ResponseFormat, ResponseKind, ToolChoice, ToolMode, ToolSpec};
+pub use session::{Parent, PromptId, Run, Session, Slice, SlicePolicy, Turn};
+pub use status::{Finish, FinishReason, Status, StopReason};
+pub use time::{Time, Timing};
+pub use usage::Usage;

@@ -1,0 +1,44 @@
+//! How values of the model are written natively and read back.
+//!
+//! A shape is declared once, as a list of fields; writing, reading, omission of absent fields and survival of unknown
+//! ones follow from it. It is not serde, because a stored type has to keep unknown fields and number spellings, which
+//! `flatten` and `untagged` do not.
+
+mod basic;
+pub(crate) mod macros;
+mod reading;
+
+pub(crate) use macros::{parts, shape, tagged, words};
+pub use reading::Reading;
+
+use crate::error::Result;
+use crate::json::{Fields, Node, Sink};
+
+/// A value with a native shape.
+pub trait Shape: Sized {
+    /// Writes the value.
+    fn write<S: Sink>(&self, out: &mut S);
+
+    /// Reads the value.
+    ///
+    /// # Errors
+    /// `Corrupt`, with the path, where the node has another shape.
+    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Self>;
+
+    /// Whether an optional field with this value is left out.
+    fn is_absent(&self) -> bool {
+        false
+    }
+}
+
+/// A value that is written as some of the fields of an object.
+pub trait Parts: Sized {
+    /// Writes the fields.
+    fn write_parts<S: Sink>(&self, out: &mut S);
+
+    /// Takes its fields and gives back the rest.
+    ///
+    /// # Errors
+    /// `Corrupt`, with the path, where a field is missing or has another shape.
+    fn read_parts<'a>(fields: Fields<'a>, reading: &mut Reading) -> Result<(Self, Fields<'a>)>;
+}
