@@ -186,7 +186,7 @@ mod tests {
 
         keys.sort_by(|a, b| natural_order(a, b));
 
-        assert_eq!(keys, ["9", "10", "_x", "B", "a1b", "a2", "a10", "alpha", "text", "zeta"]);
+        assert_eq!(keys, ["_x", "9", "10", "B", "a1b", "a2", "a10", "alpha", "text", "zeta"]);
     }
 
     #[test]
