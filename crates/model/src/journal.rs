@@ -86,7 +86,7 @@ impl Journal {
     /// The shortest journal that folds to `session`.
     pub fn of(session: &Session) -> Journal {
         let mut journal = Journal { session: session.id.clone(), ..Journal::default() };
-        let head = Session { turns: Vec::new(), ..session.clone() };
+        let head = session.head();
         journal.push(Event::SessionOpened(SessionOpened { session: Box::new(head) }));
         for turn in &session.turns {
             journal.push(Event::TurnOpened(TurnOpened { turn: Box::new(turn.clone()) }));
