@@ -28,14 +28,14 @@ pub(crate) fn speed(report: &mut Report) -> Outcome<()> {
         || timed(|| codec.decode(Input::new(&bytes), &DecodeOptions::default())),
         || timed(|| serde_json::from_slice::<plain::Archive>(&bytes)),
     )?;
-    report.rows.push(Row::speed("native JSON decode / serde_json, 22 MB", decoding, Bound::AtLeast(0.6)));
+    report.measured(Row::speed("native JSON decode / serde_json, 22 MB", decoding, Bound::AtLeast(0.6)));
     let typed: plain::Archive = serde_json::from_slice(&bytes)?;
     let encoding = race(
         ROUNDS,
         || timed(|| codec.encode(&archive, &EncodeOptions::default())),
         || timed(|| serde_json::to_vec(&typed)),
     )?;
-    report.rows.push(Row::speed("native JSON encode / serde_json, 22 MB", encoding, Bound::AtLeast(0.6)));
+    report.measured(Row::speed("native JSON encode / serde_json, 22 MB", encoding, Bound::AtLeast(0.6)));
     Ok(())
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn memory(report: &mut Report, scratch: &Path) -> Outcome<()> {
             return Err(format!("{}: {}", job.name(), String::from_utf8_lossy(&child.stderr)).into());
         }
         let peak = String::from_utf8(child.stdout)?.trim().parse()?;
-        report.rows.push(Row::memory(job.name(), peak, size, Bound::AtMost(3.0)));
+        report.measured(Row::memory(job.name(), peak, size, Bound::AtMost(3.0)));
     }
     fs::remove_file(&file)?;
     Ok(())

@@ -71,13 +71,10 @@ fn codec(report: &mut Report, scratch: &Path) -> Outcome<()> {
 
 fn measure(groups: &[Group]) -> Outcome<Report> {
     let scratch = scratch()?;
-    let mut report = Report::default();
+    let mut report = Report::start();
     for group in groups {
         group(&mut report, &scratch)?;
     }
-    println!("{}", Report::heading());
-    report.rows.iter().for_each(|row| println!("{row}"));
-    report.skipped.iter().for_each(|skipped| println!("{skipped}"));
     Ok(report)
 }
 

@@ -24,16 +24,16 @@ pub(crate) struct Row {
 
 /// A measurement that could not be made, and why.
 #[derive(Debug)]
-pub(crate) struct Skipped {
-    pub(crate) name: &'static str,
-    pub(crate) why: String,
+struct Skipped {
+    name: &'static str,
+    why: String,
 }
 
 /// All that a run measured.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    pub(crate) rows: Vec<Row>,
-    pub(crate) skipped: Vec<Skipped>,
+    rows: Vec<Row>,
+    skipped: Vec<Skipped>,
 }
 
 impl Row {
@@ -72,20 +72,34 @@ impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Row { name, ours, theirs, ratio, bound } = self;
         let verdict = self.verdict();
-        write!(f, "{name:<46} {ours:>10} {theirs:>10} {ratio:>7.2}x  {:<14} {verdict}", bound.to_string())
+        write!(f, "{name:<48} {ours:>10} {theirs:>10} {ratio:>7.2}x  {:<14} {verdict}", bound.to_string())
     }
 }
 
 impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<46} skipped: {}", self.name, self.why)
+        write!(f, "{:<48} skipped: {}", self.name, self.why)
     }
 }
 
 impl Report {
-    /// The line above the rows.
-    pub(crate) fn heading() -> String {
-        format!("{:<46} {:>10} {:>10} {:>8}  {:<14} verdict", "what", "ours", "theirs", "ratio", "bound")
+    /// An empty report; prints the line above the rows.
+    pub(crate) fn start() -> Report {
+        println!("{:<48} {:>10} {:>10} {:>8}  {:<14} verdict", "what", "ours", "theirs", "ratio", "bound");
+        Report::default()
+    }
+
+    /// Adds a measurement, and prints it.
+    pub(crate) fn measured(&mut self, row: Row) {
+        println!("{row}");
+        self.rows.push(row);
+    }
+
+    /// Adds what could not be measured, and prints why.
+    pub(crate) fn skipped(&mut self, name: &'static str, why: &str) {
+        let skipped = Skipped { name, why: why.to_owned() };
+        println!("{skipped}");
+        self.skipped.push(skipped);
     }
 
     pub(crate) fn holds(&self) -> bool {

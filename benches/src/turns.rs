@@ -9,7 +9,7 @@ use turnkeep_model::{Author, Block, Body, Json, Object, Part};
 
 use crate::python::Python;
 use crate::race::{race, timed};
-use crate::report::{Bound, Report, Row, Skipped};
+use crate::report::{Bound, Report, Row};
 use crate::{Outcome, sessions};
 
 const BYTES: usize = 3_000_000;
@@ -25,18 +25,17 @@ pub(crate) fn speed(report: &mut Report, scratch: &Path) -> Outcome<()> {
     let mut python = match Python::start(scratch, &file) {
         Ok(python) => python,
         Err(why) => {
-            let skip = |name| Skipped { name, why: why.to_string() };
-            report.skipped.extend([PARSE, DECODE].map(skip));
+            [PARSE, DECODE].into_iter().for_each(|name| report.skipped(name, &why.to_string()));
             return Ok(());
         }
     };
     let parsing = race(ROUNDS, || timed(|| yaml::parse(&text)), || python.load())?;
-    report.rows.push(Row::speed(PARSE, parsing, Bound::AtLeast(1.0)));
+    report.measured(Row::speed(PARSE, parsing, Bound::AtLeast(1.0)));
     let codec = format::by_id("geppetto.turn")?;
     let decode = || codec.decode(Input::new(text.as_bytes()), &DecodeOptions::default());
     check(&decode()?.archive)?;
     let decoding = race(ROUNDS, || timed(decode), || python.load())?;
-    report.rows.push(Row::speed(DECODE, decoding, Bound::AtLeast(1.0)));
+    report.measured(Row::speed(DECODE, decoding, Bound::AtLeast(1.0)));
     python.finish()
 }
 
