@@ -15,7 +15,10 @@ pub struct Node<'a> {
 }
 
 /// The pairs of an object node.
-pub type Fields<'a> = Vec<(Text<'a>, Node<'a>)>;
+pub type Fields<'a> = Vec<Field<'a>>;
+
+/// One pair of an object node.
+pub type Field<'a> = (Text<'a>, Node<'a>);
 
 /// What a [`Node`] holds.
 #[derive(Debug, Clone, PartialEq)]

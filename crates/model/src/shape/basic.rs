@@ -153,8 +153,12 @@ impl<T: Shape> Shape for Vec<T> {
         let Value::Array(items) = node.value else {
             return Err(reading.wrong(&node, "an array"));
         };
-        let read_item = |(index, item)| reading.at(index, |reading| T::read(item, reading));
-        items.into_iter().enumerate().map(read_item).collect()
+        // A collect of results would guess its room, and take twice what it needs.
+        let mut values = Vec::with_capacity(items.len());
+        for (index, item) in items.into_iter().enumerate() {
+            values.push(reading.at(index, |reading| T::read(item, reading))?);
+        }
+        Ok(values)
     }
 
     fn is_absent(&self) -> bool {
