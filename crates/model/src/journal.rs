@@ -145,7 +145,7 @@ impl Batch {
 
     /// The batch as one line of a journal, without the line break, ending in the sum of all before it.
     pub fn to_line(&self) -> String {
-        let mut sink = JsonSink::new(Layout::Compact);
+        let mut sink = JsonSink::native(Layout::Compact);
         self.write(&mut sink);
         let mut line = sink.into_text();
         line.pop();

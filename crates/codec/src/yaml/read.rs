@@ -216,7 +216,8 @@ impl<'a> Reader<'a> {
 
 /// A scalar that holds a JSON text: what YAML cannot hold otherwise.
 fn tagged_json<'a>(text: &str, at: u32) -> Result<Node<'a>> {
-    let node = json::parse(text).map_err(|error| Error::new(error.kind(), error.what()).offset(at as usize))?;
+    let node = json::parse_with(text, json::Nan::Accept)
+        .map_err(|error| Error::new(error.kind(), error.what()).offset(at as usize))?;
     Ok(Node { at, ..node.into_owned() })
 }
 
