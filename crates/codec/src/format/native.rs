@@ -234,7 +234,7 @@ fn read_batch(line: &str, losses: &mut Vec<Loss>) -> Result<Batch> {
     let mut reading = Reading::default();
     let batch = Batch::read(node, &mut reading)?;
     losses.append(&mut reading.losses);
-    Ok(batch)
+    Ok(batch.read_from(line))
 }
 
 /// Takes the sum off a line and checks it. A line without one is accepted: a person may have edited it.

@@ -81,8 +81,8 @@ macro_rules! take_field {
 
 /// Declares a struct with an `extra` field as a whole object: what is not declared survives there.
 macro_rules! shape {
-    ($type:ident { $($fields:tt)* }) => {
-        $crate::shape::parts! { $type { $($fields)* } extra }
+    ($type:ident { $($fields:tt)* } $($unstored:ident)*) => {
+        $crate::shape::parts! { $type { $($fields)* } $($unstored)* extra }
 
         impl $crate::shape::Shape for $type {
             fn write<S: $crate::json::Sink>(&self, out: &mut S) {
