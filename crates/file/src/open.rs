@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use turnkeep_codec::{Codec, DecodeOptions, Guess, Input, Sniffed, sniff};
-use turnkeep_model::{Archive, Loss, Result, Session};
+use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result, Session};
 
 use crate::read::{Limits, read, read_from};
 
@@ -81,7 +81,7 @@ impl OpenOptions {
     /// # Errors
     /// As [`open`].
     pub fn decode_named(&self, bytes: &[u8], name: &str) -> Result<Opened> {
-        self.decode(Input::new(bytes).named(name)).map_err(|error| error.file(name))
+        self.decode(Input::new(bytes).named(name)).map_err(|error| helped(error).file(name))
     }
 
     /// Reads an input.
@@ -99,5 +99,13 @@ impl OpenOptions {
         let decoded = codec.decode(input, &self.decoding)?;
         let format = codec.spec().id;
         Ok(Opened { archive: decoded.archive, losses: decoded.losses, format, guess, ambiguous })
+    }
+}
+
+/// A remedy for damage that the decoder knows none for.
+fn helped(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Corrupt => error.hint("mend that place, or restore the file from a copy"),
+        _ => error,
     }
 }

@@ -30,6 +30,15 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
+/// Makes a directory and those above it; one that is there is fine.
+///
+/// # Errors
+/// `Io` where the system says no, or where a file has that name.
+pub fn make_directory(path: &Path) -> Result<()> {
+    let why = |error| Error::new(ErrorKind::Io, "is not a directory and cannot be made one").because(error);
+    fs::create_dir_all(path).map_err(|error| why(error).file(path.display().to_string()).hint("choose another name"))
+}
+
 fn replace(target: &Path, bytes: &[u8], permissions: Option<Permissions>, name: &str) -> Result<()> {
     let directory = directory_of(target);
     if !directory.is_dir() {

@@ -1,4 +1,5 @@
 //! Files: limits, atomic saving, walks, opening.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::io::Cursor;
