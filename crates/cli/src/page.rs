@@ -1,11 +1,14 @@
 //! A conversation as a person reads it.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use anstyle::Style;
 use turnkeep_model::json::TreeSink;
 use turnkeep_model::shape::Shape;
-use turnkeep_model::{Author, Block, Body, Json, Media, Part, Reasoning, Session, Status, ToolCall, ToolResult, Turn};
+use turnkeep_model::{
+    Author, Block, Body, Json, Media, Part, Reasoning, Session, Status, Time, ToolCall, ToolResult, Turn,
+};
 
 use crate::terminal::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, counted};
 use crate::visible::{shortened, visible};
@@ -53,7 +56,7 @@ impl Page {
         self.field("usage", &settings(&session.usage));
         self.field("options", &settings(&session.options));
         self.field("tools", &session.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", "));
-        self.field("updated", session.last_time().map(|time| time.as_str()).unwrap_or_default());
+        self.field("updated", session.last_time().map(Time::as_str).unwrap_or_default());
         let blocks = counted(session.blocks().count(), "block", "blocks");
         self.field("holds", &format!("{}, {blocks}", counted(session.turns.len(), "turn", "turns")));
     }
@@ -64,7 +67,7 @@ impl Page {
         }
         let lines = textwrap::wrap(&visible(value).replace('\n', " "), self.width.saturating_sub(11))
             .into_iter()
-            .map(|line| line.into_owned())
+            .map(Cow::into_owned)
             .collect::<Vec<_>>();
         for (index, line) in lines.iter().enumerate() {
             let name = if index == 0 { name } else { "" };
@@ -198,7 +201,7 @@ fn settings(value: &impl Shape) -> String {
     };
     let known = fields.iter().filter(|(key, _)| key.to_str_lossy() != "extra");
     let pairs = known.map(|(key, value)| {
-        let shown = value.as_str().map_or_else(|| value.to_text(), std::borrow::Cow::into_owned);
+        let shown = value.as_str().map_or_else(|| value.to_text(), Cow::into_owned);
         format!("{} {shown}", key.to_str_lossy().replace('_', " "))
     });
     pairs.collect::<Vec<_>>().join(", ")

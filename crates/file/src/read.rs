@@ -86,5 +86,7 @@ pub(crate) fn refused(error: io::Error, name: &str) -> Error {
         io::ErrorKind::PermissionDenied => (ErrorKind::Io, "may not be opened", "check its permissions"),
         _ => (ErrorKind::Io, "cannot be opened", "check the disk and the path"),
     };
-    Error::new(kind, what).file(name).hint(hint).because(error)
+    let refused = Error::new(kind, what).file(name).hint(hint);
+    // That something is not there needs no further reason.
+    if kind == ErrorKind::NotFound { refused } else { refused.because(error) }
 }

@@ -93,7 +93,7 @@ fn one(args: &Convert, job: &Job) -> Result<Converted> {
     }
     let bytes = turnkeep_file::read(&job.input, &args.reading.limits())?;
     let mut converted = convert(args, &args.to, &bytes, &name)?;
-    if !(args.strict && !converted.losses.is_empty()) {
+    if !args.strict || converted.losses.is_empty() {
         make_directory(job.output.parent().unwrap_or(Path::new(".")))?;
         turnkeep_file::save(&job.output, &converted.bytes)?;
     }
