@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use turnkeep_model::Json;
 use turnkeep_model::json::{JsonSink, Layout};
 
@@ -100,6 +100,10 @@ pub(crate) fn table(header: &[&str]) -> Table {
     table.column_iter_mut().for_each(|column| {
         column.set_padding((0, 2));
     });
+    // What the first column names is there to be copied: it is never broken.
+    if let Some(names) = table.column_mut(0) {
+        names.set_constraint(ColumnConstraint::ContentWidth);
+    }
     table
 }
 

@@ -28,11 +28,12 @@ struct Job {
 pub(super) fn run(args: &Convert) -> Ending {
     let directory = output_directory(args)?;
     make_directory(&directory)?;
-    if same(&args.input, &directory) {
+    let own = below(&args.input, &directory);
+    if own.as_deref() == Some(Path::new("")) {
         let what = format!("{} would be written into itself", args.input.display());
         return Err(Stop::Usage(what, "name another directory with -o".to_owned()));
     }
-    let jobs = jobs(args, &directory)?;
+    let jobs = jobs(args, &directory, own.as_deref())?;
     let results = all(args, &jobs);
     if let Some(path) = &args.report {
         write(file_of(path), &json_bytes(&as_json(args, &jobs, &results)))?;
@@ -40,22 +41,22 @@ pub(super) fn run(args: &Convert) -> Ending {
     Ok(conclude(args, &results))
 }
 
-fn same(a: &Path, b: &Path) -> bool {
-    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+/// Where the output stands below the input, if it does: empty where they are the same.
+fn below(input: &Path, output: &Path) -> Option<PathBuf> {
+    let (input, output) = (fs::canonicalize(input).ok()?, fs::canonicalize(output).ok()?);
+    output.strip_prefix(input).ok().map(Path::to_owned)
 }
 
-fn jobs(args: &Convert, directory: &Path) -> Result<Vec<Job>> {
+fn jobs(args: &Convert, directory: &Path, own: Option<&Path>) -> Result<Vec<Job>> {
     let mut taken = HashSet::new();
-    let own_output = |path: &PathBuf| path.ancestors().any(|above| same(above, directory));
-    let inputs = walk(&args.input)?.into_iter().map(|path| (args.input.join(&path), path));
-    Ok(inputs
-        .filter(|(input, _)| !own_output(input))
-        .map(|(input, relative)| {
-            let output = directory.join(output_name(&relative, &args.to));
-            let clashes = !taken.insert(output.clone());
-            Job { input, output, clashes }
-        })
-        .collect())
+    let job = |relative: PathBuf| {
+        let output = directory.join(output_name(&relative, &args.to));
+        let clashes = !taken.insert(output.clone());
+        Job { input: args.input.join(relative), output, clashes }
+    };
+    // Output of an earlier batch is no input.
+    let is_input = |path: &PathBuf| own.is_none_or(|own| !path.starts_with(own));
+    Ok(walk(&args.input)?.into_iter().filter(is_input).map(job).collect())
 }
 
 /// Does every job, in any order; the results are in the order of the jobs.

@@ -66,10 +66,7 @@ fn tell(sentence: &str, text: &mut String) {
 }
 
 fn tell_reading(opened: &Opened, text: &mut String) {
-    let _ = writeln!(
-        text,
-        "{BOLD}turnkeep keeps the sessions of LLM agents, and tells you what it could not keep.{BOLD:#}"
-    );
+    tell("turnkeep keeps the sessions of LLM agents, and tells you what it could not keep.", text);
     heading(1, "Read a session", text);
     let why = opened.guess.as_ref().map(|guess| guess.why.as_str()).unwrap_or_default();
     let found = format!(
@@ -134,15 +131,15 @@ fn tell_changes(losses: &[Loss], changes: &[Change], text: &mut String) {
 fn tell_next(args: &Demo, text: &mut String) {
     let _ = writeln!(text, "\n{BOLD}What to type next{BOLD:#}\n");
     let file = args.save.as_ref().map_or_else(|| "demo.yaml".to_owned(), |path| path.display().to_string());
-    let save = ("turnkeep demo --save demo.yaml".to_owned(), "keep this session as a file");
+    let save = ("turnkeep demo --save demo.yaml".to_owned(), "To keep this session as a file:");
     let steps = [
-        (format!("turnkeep show {file}"), "read it"),
-        (format!("turnkeep convert {file} --to turnkeep:pretty -o demo.json"), "convert it"),
-        (format!("turnkeep diff {file} demo.json"), "compare the two"),
-        ("turnkeep formats".to_owned(), "see what else can be read and written"),
+        (format!("turnkeep show {file}"), "To read it:"),
+        (format!("turnkeep convert {file} --to turnkeep:pretty -o demo.json"), "To convert it:"),
+        (format!("turnkeep diff {file} demo.json"), "To compare the two:"),
+        ("turnkeep formats".to_owned(), "To see what else can be read and written:"),
     ];
     for (command, why) in args.save.is_none().then_some(save).into_iter().chain(steps) {
-        let _ = writeln!(text, "  {GREEN}{command:<61}{GREEN:#} {DIM}{why}{DIM:#}");
+        let _ = writeln!(text, "{DIM}{why}{DIM:#}\n  {GREEN}{command}{GREEN:#}");
     }
     let _ = writeln!(text, "\n{DIM}From a checkout, `cargo run --release --` stands for `turnkeep`.{DIM:#}");
 }

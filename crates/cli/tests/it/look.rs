@@ -185,7 +185,7 @@ fn what_the_demo_says_to_type_next_works() {
 
     assert!(commands.len() >= 4, "{said}");
     for command in commands {
-        place.run(command.split("  ").next().unwrap()).ends(0);
+        place.run(command).ends(0);
     }
 }
 
