@@ -93,6 +93,7 @@ fn unknown(input: &Input<'_>) -> Error {
         Err(error) => {
             let damaged = Error::new(error.kind(), error.what().to_owned()).path(error.at_path().to_owned());
             let damaged = error.at_line().into_iter().fold(damaged, Error::line);
+            let damaged = error.at_column().into_iter().fold(damaged, Error::column);
             damaged.hint(error.remedy().unwrap_or(hint).to_owned())
         }
         Ok(_) => Error::new(ErrorKind::NotThisFormat, "no known format looks like this").hint(hint),

@@ -88,6 +88,13 @@ impl Error {
         self
     }
 
+    /// Adds the column (from 1, in characters) where it happened.
+    #[must_use]
+    pub fn column(mut self, column: usize) -> Error {
+        self.0.column.get_or_insert(column);
+        self
+    }
+
     /// Adds the path inside the document.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Error {
@@ -140,6 +147,11 @@ impl Error {
     /// The line (from 1), where known.
     pub fn at_line(&self) -> Option<usize> {
         self.0.line
+    }
+
+    /// The column (from 1, in characters), where known.
+    pub fn at_column(&self) -> Option<usize> {
+        self.0.column
     }
 
     /// The path inside the document, empty where it concerns the whole.

@@ -23,7 +23,7 @@ pub struct ExtraPart {
 parts! { ExtraPart { fields: opt, spelling: opt } }
 
 /// The format under which unknown fields of native documents are kept; they are written back where they stood.
-const NATIVE: &str = "turnkeep";
+pub(crate) const NATIVE: &str = "turnkeep";
 
 impl Extra {
     /// Nothing extra.
