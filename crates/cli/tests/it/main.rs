@@ -6,3 +6,4 @@ mod convert;
 mod hostile;
 mod look;
 mod place;
+mod turns;

@@ -24,7 +24,8 @@ struct Reader {
 impl Reader {
     fn file(&mut self, node: Node<'_>) -> Result<File> {
         let Some(mut fields) = pairs(node, "", "a turn document")? else {
-            return Ok(File { version: None, content: Content::Turn(Turn::default()), unknown: Object::new() });
+            let empty = Turn { blocks: Some(Vec::new()), ..Turn::default() };
+            return Ok(File { version: None, content: Content::Turn(empty), unknown: Object::new() });
         };
         let turns = self.take(&mut fields, "turns", "");
         let turn = self.take(&mut fields, "turn", "");
