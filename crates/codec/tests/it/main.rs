@@ -1,0 +1,4 @@
+//! What holds for the codecs and for YAML.
+
+mod laws;
+mod yaml;
