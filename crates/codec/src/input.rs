@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use turnkeep_model::json::{self, Node};
+use turnkeep_model::json::{self, Nan, Node};
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::yaml;
@@ -100,7 +100,8 @@ fn parse(text: &str) -> Result<Document<'_>> {
     if !text.trim_start().starts_with(['{', '[', '"']) {
         return parse_yaml(text);
     }
-    let error = match json::parse(text) {
+    // Python writes the three numbers that JSON has not, and so do we where a session holds them.
+    let error = match json::parse_with(text, Nan::Accept) {
         Ok(node) => {
             return Ok(Document { node, text, syntax: Syntax::Json, notes: yaml::Notes::default() });
         }

@@ -1,6 +1,6 @@
 //! How two sessions differ, place by place.
 
-use crate::json::{Json, Object, TreeSink};
+use crate::json::{Json, JsonString, Object, TreeSink};
 use crate::session::Session;
 use crate::shape::Shape;
 
@@ -57,18 +57,21 @@ fn compare(a: &Json, b: &Json, at: &mut String, changes: &mut Vec<Change>) {
 
 fn compare_objects(a: &Object, b: &Object, at: &mut String, changes: &mut Vec<Change>) {
     for (key, value) in a.iter() {
-        let key = key.to_str_lossy();
-        within_key(at, &key, |at| match b.get(&key) {
+        within_key(at, &key.to_str_lossy(), |at| match value_of(b, key) {
             Some(other) => compare(value, other, at, changes),
             None => changes.push(change(at, Some(value), None)),
         });
     }
     for (key, value) in b.iter() {
-        let key = key.to_str_lossy();
-        if !a.contains(&key) {
-            within_key(at, &key, |at| changes.push(change(at, None, Some(value))));
+        if value_of(a, key).is_none() {
+            within_key(at, &key.to_str_lossy(), |at| changes.push(change(at, None, Some(value))));
         }
     }
+}
+
+/// The value under a key, also where no Rust string can hold that key.
+fn value_of<'a>(object: &'a Object, wanted: &JsonString) -> Option<&'a Json> {
+    object.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value)
 }
 
 fn compare_arrays(a: &[Json], b: &[Json], at: &mut String, changes: &mut Vec<Change>) {

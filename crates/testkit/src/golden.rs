@@ -39,7 +39,8 @@ impl Case {
 
     fn open(folder: PathBuf) -> Option<Case> {
         let entries = std::fs::read_dir(&folder).ok()?.flatten();
-        let path = entries.map(|entry| entry.path()).find(|path| path.file_stem().is_some_and(|stem| stem == "input"))?;
+        let path =
+            entries.map(|entry| entry.path()).find(|path| path.file_stem().is_some_and(|stem| stem == "input"))?;
         let name = folder.file_name()?.to_string_lossy().into_owned();
         let input_name = path.file_name()?.to_string_lossy().into_owned();
         Some(Case { name, input_name, input: std::fs::read(path).ok()?, folder })

@@ -101,22 +101,23 @@ fn slice_changed() -> BoxedStrategy<Event> {
 /// A journal without a gap that folds.
 pub fn journal() -> BoxedStrategy<Journal> {
     let session = rare(word().prop_map(SessionId::new));
-    (session, collection::vec(batch(), 0..4), rare(unknown_fields())).prop_map(|(session, batches, newer)| {
-        let mut journal = Journal { session, ..Journal::default() };
-        if let Some(fields) = newer {
-            journal.extra.part_mut("turnkeep").fields = fields;
-        }
-        let mut turns = 0;
-        for mut batch in batches {
-            batch.events.retain(|entry| is_legal(&entry.event, &mut turns));
-            batch.seq = journal.last().next();
-            if !batch.events.is_empty() {
-                journal.batches.push(batch);
+    (session, collection::vec(batch(), 0..4), rare(unknown_fields()))
+        .prop_map(|(session, batches, newer)| {
+            let mut journal = Journal { session, ..Journal::default() };
+            if let Some(fields) = newer {
+                journal.extra.part_mut("turnkeep").fields = fields;
             }
-        }
-        journal
-    })
-    .boxed()
+            let mut turns = 0;
+            for mut batch in batches {
+                batch.events.retain(|entry| is_legal(&entry.event, &mut turns));
+                batch.seq = journal.last().next();
+                if !batch.events.is_empty() {
+                    journal.batches.push(batch);
+                }
+            }
+            journal
+        })
+        .boxed()
 }
 
 /// Whether an event names only what is there.

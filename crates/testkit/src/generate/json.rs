@@ -8,8 +8,27 @@ use super::text;
 
 /// Numbers as some source spelled them.
 const NUMBERS: &[&str] = &[
-    "0", "-0", "1", "-1", "1.0", "2.0", "0.1", "-0.0", "1e3", "1E+3", "1e-7", "1e400", "-1e400", "9007199254740993",
-    "9223372036854775807", "18446744073709551616", "0.1000", "100", "NaN", "Infinity", "-Infinity",
+    "0",
+    "-0",
+    "1",
+    "-1",
+    "1.0",
+    "2.0",
+    "0.1",
+    "-0.0",
+    "1e3",
+    "1E+3",
+    "1e-7",
+    "1e400",
+    "-1e400",
+    "9007199254740993",
+    "9223372036854775807",
+    "18446744073709551616",
+    "0.1000",
+    "100",
+    "NaN",
+    "Infinity",
+    "-Infinity",
 ];
 
 /// Spellings of strings that no Rust string can hold, or that are written with needless escapes.

@@ -317,8 +317,7 @@ type PlainCall = (String, turnkeep_model::Json, String);
 
 fn plain_answer(thought: Option<String>, answer: String, call: Option<PlainCall>) -> Vec<Message> {
     let thought = thought.map(|text| turnkeep_model::Reasoning { text: Some(text), ..Default::default() });
-    let mut message: Message =
-        thought.into_iter().map(|thought| plain_block(Author::Assistant, thought)).collect();
+    let mut message: Message = thought.into_iter().map(|thought| plain_block(Author::Assistant, thought)).collect();
     message.push(plain_block(Author::Assistant, Text { text: answer }));
     let Some((name, arguments, result)) = call else {
         return vec![message];

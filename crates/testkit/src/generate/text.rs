@@ -45,6 +45,7 @@ pub fn text() -> BoxedStrategy<String> {
     let tricky = sample::select(TRICKY).prop_map(str::to_owned);
     let joined = collection::vec(sample::select(TRICKY), 2..4).prop_map(|parts| parts.concat());
     let noise = collection::vec(any::<char>(), 0..8).prop_map(|chars| chars.into_iter().collect());
-    let long = (word(), 1000..1500usize).prop_map(|(word, length)| format!("{word} ").repeat(length / (word.len() + 1)));
+    let long =
+        (word(), 1000..1500usize).prop_map(|(word, length)| format!("{word} ").repeat(length / (word.len() + 1)));
     prop_oneof![10 => line(), 3 => lines, 6 => tricky, 2 => joined, 2 => noise, 1 => long].boxed()
 }

@@ -40,11 +40,7 @@ pub(super) fn archives() -> BoxedStrategy<Archive> {
 }
 
 /// Checks something for generated archives, for what the fixtures hold, and for every way to write them.
-fn for_archives(
-    codec: &dyn Codec,
-    cases: u32,
-    holds: impl Fn(&Archive, &EncodeOptions) -> Result<(), TestCaseError>,
-) {
+fn for_archives(codec: &dyn Codec, cases: u32, holds: impl Fn(&Archive, &EncodeOptions) -> Result<(), TestCaseError>) {
     let all = |archive: &Archive| writings(codec).iter().try_for_each(|options| holds(archive, options));
     for case in Case::all(codec.spec().id) {
         if let Ok(decoded) = codec.decode(Input::new(&case.input), &DecodeOptions::default()) {
@@ -61,9 +57,8 @@ pub fn honest_loss(codec: &dyn Codec) {
         let Encoded { bytes, losses } = encode(codec, archive, options)?;
         let read = decode(codec, &bytes)?.archive;
         let places = archive_diff(archive, &read);
-        check_losses(&places, &losses).map_err(|why| {
-            TestCaseError::fail(format!("{why}\n{losses:#?}\n{}", String::from_utf8_lossy(&bytes)))
-        })
+        check_losses(&places, &losses)
+            .map_err(|why| TestCaseError::fail(format!("{why}\n{losses:#?}\n{}", String::from_utf8_lossy(&bytes))))
     });
 }
 

@@ -23,5 +23,8 @@ pub fn has_fuzz_target(codec: &dyn Codec) {
     let manifest = std::fs::read_to_string(root().join("../fuzz/Cargo.toml")).unwrap_or_default();
     let body = std::fs::read_to_string(&target).unwrap_or_default();
     let listed = manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\""));
-    assert!(!codec.spec().reads || listed && body.contains(&format!("\"{id}\"")), "`{id}` has no fuzz target {name}.rs");
+    assert!(
+        !codec.spec().reads || listed && body.contains(&format!("\"{id}\"")),
+        "`{id}` has no fuzz target {name}.rs"
+    );
 }

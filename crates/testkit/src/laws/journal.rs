@@ -36,7 +36,8 @@ pub fn folds_and_keeps_a_ledger() {
 pub fn snapshots_survive() {
     for_all(100, &(generate::session(), 0..9u64), |(session, seq)| {
         let snapshot = Snapshot { session, seq: turnkeep_model::Seq(seq) };
-        let read = Snapshot::from_json(&snapshot.to_json()).map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
+        let read =
+            Snapshot::from_json(&snapshot.to_json()).map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
         prop_assert_eq!(read, (snapshot, Vec::new()));
         Ok(())
     });

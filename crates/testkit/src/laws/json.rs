@@ -10,7 +10,8 @@ use crate::generate;
 use crate::run::for_all;
 
 fn parse(text: &str) -> Result<Json, TestCaseError> {
-    let node = json::parse_with(text, Nan::Accept).map_err(|error| TestCaseError::fail(format!("{error:?}: {text}")))?;
+    let node =
+        json::parse_with(text, Nan::Accept).map_err(|error| TestCaseError::fail(format!("{error:?}: {text}")))?;
     Ok(node.into_json())
 }
 
@@ -57,7 +58,9 @@ fn reversed(json: &Json) -> Json {
         Json::Array(items) => Json::Array(items.iter().map(reversed).collect()),
         Json::Object(object) => {
             // Of repeated keys only the last counts; the others go, so that the order of the rest is free.
-            let last = |at: usize| object.iter().nth(at).is_some_and(|(key, _)| !object.iter().skip(at + 1).any(|(k, _)| k == key));
+            let last = |at: usize| {
+                object.iter().nth(at).is_some_and(|(key, _)| !object.iter().skip(at + 1).any(|(k, _)| k == key))
+            };
             let pairs = object.iter().enumerate().filter(|(at, _)| last(*at));
             let pairs: Vec<_> = pairs.map(|(_, (key, value))| (key.clone(), reversed(value))).collect();
             Json::Object(pairs.into_iter().rev().collect())

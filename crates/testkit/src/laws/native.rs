@@ -122,7 +122,8 @@ fn extends_a_map(json: &Json) -> bool {
 fn sorted(json: &Json) -> String {
     match json {
         Json::Object(object) => {
-            let pairs = object.iter().map(|(key, value)| format!("{}:{}", sorted(&Json::String(key.clone())), sorted(value)));
+            let pairs =
+                object.iter().map(|(key, value)| format!("{}:{}", sorted(&Json::String(key.clone())), sorted(value)));
             let mut pairs: Vec<_> = pairs.collect();
             pairs.sort();
             format!("{{{}}}", pairs.join(","))

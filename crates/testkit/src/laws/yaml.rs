@@ -50,7 +50,28 @@ pub fn tricky_texts_survive_everywhere() {
 
 /// Other YAML readers take a string that is written for a string: no unquoted scalar of any schema stands for one.
 pub fn plain_strings_are_strings_for_everyone() {
-    let typed = ["null", "~", "true", "no", "on", "y", "0", "-1", "1.5", "1e3", "0x1F", "017", "0o17", "1_000", "1:30", "2026-01-16", ".inf", ".nan", "=", "<<"];
+    let typed = [
+        "null",
+        "~",
+        "true",
+        "no",
+        "on",
+        "y",
+        "0",
+        "-1",
+        "1.5",
+        "1e3",
+        "0x1F",
+        "017",
+        "0o17",
+        "1_000",
+        "1:30",
+        "2026-01-16",
+        ".inf",
+        ".nan",
+        "=",
+        "<<",
+    ];
     for text in typed {
         for style in STYLES {
             let written = yaml::write(&Json::from(text), style);
