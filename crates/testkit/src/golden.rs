@@ -11,9 +11,9 @@ use turnkeep_model::json::{JsonSink, Layout, Sink};
 use turnkeep_model::shape::Parts;
 use turnkeep_model::{Loss, Result};
 
-/// The folder of all fixtures.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+/// A folder of the repository.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
 }
 
 /// One fixture of a format.
@@ -31,7 +31,7 @@ pub struct Case {
 impl Case {
     /// Every fixture of a format, by name.
     pub fn all(format: &str) -> Vec<Case> {
-        let entries = std::fs::read_dir(root().join(format)).into_iter().flatten().flatten();
+        let entries = std::fs::read_dir(folder("fixtures").join(format)).into_iter().flatten().flatten();
         let mut cases: Vec<Case> = entries.filter_map(|entry| Case::open(entry.path())).collect();
         cases.sort_by(|a, b| a.name.cmp(&b.name));
         cases
@@ -39,11 +39,11 @@ impl Case {
 
     fn open(folder: PathBuf) -> Option<Case> {
         let entries = std::fs::read_dir(&folder).ok()?.flatten();
-        let path =
-            entries.map(|entry| entry.path()).find(|path| path.file_stem().is_some_and(|stem| stem == "input"))?;
+        let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let input_name = names.find(|name| name.starts_with("input."))?;
         let name = folder.file_name()?.to_string_lossy().into_owned();
-        let input_name = path.file_name()?.to_string_lossy().into_owned();
-        Some(Case { name, input_name, input: std::fs::read(path).ok()?, folder })
+        let input = std::fs::read(folder.join(&input_name)).ok()?;
+        Some(Case { name, input_name, input, folder })
     }
 
     /// Whether the input must be refused.
@@ -75,13 +75,10 @@ impl Case {
         ])
     }
 
-    /// The variant that the name of the input ends in, as in `input.json`, or the default.
+    /// The variant that the input is named after, as in `input.pretty.json`, or the default.
     fn writing(&self, codec: &dyn Codec) -> EncodeOptions {
-        let ending = self.input_name.rsplit('.').next().unwrap_or_default();
-        match codec.spec().variants.contains(&ending) {
-            true => EncodeOptions::default().with_variant(ending),
-            false => EncodeOptions::default(),
-        }
+        let named = self.input_name.split('.').find(|word| codec.spec().variants.contains(word));
+        named.map_or_else(EncodeOptions::default, |variant| EncodeOptions::default().with_variant(variant))
     }
 
     #[expect(clippy::expect_used, reason = "a golden file that cannot be written is a failed test")]

@@ -2,7 +2,7 @@
 
 use turnkeep_codec::Codec;
 
-use crate::golden::{Case, root};
+use crate::golden::{Case, folder};
 
 /// What the fixtures of a format give is what was agreed on.
 pub fn golden(codec: &dyn Codec) {
@@ -19,8 +19,8 @@ pub fn has_fixtures(codec: &dyn Codec) {
 pub fn has_fuzz_target(codec: &dyn Codec) {
     let id = codec.spec().id;
     let name = id.replace('.', "_");
-    let target = root().join(format!("../fuzz/fuzz_targets/{name}.rs"));
-    let manifest = std::fs::read_to_string(root().join("../fuzz/Cargo.toml")).unwrap_or_default();
+    let target = folder("fuzz").join(format!("fuzz_targets/{name}.rs"));
+    let manifest = std::fs::read_to_string(folder("fuzz").join("Cargo.toml")).unwrap_or_default();
     let body = std::fs::read_to_string(&target).unwrap_or_default();
     let listed = manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\""));
     assert!(
