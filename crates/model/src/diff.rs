@@ -1,7 +1,7 @@
 //! How two sessions differ, place by place.
 
 use crate::block::{Block, Body};
-use crate::json::{Json, Object, TreeSink};
+use crate::json::{Json, JsonString, Object, TreeSink};
 use crate::session::{Session, Turn};
 use crate::shape::Shape;
 
@@ -128,16 +128,14 @@ impl Differ {
 
     fn objects(&mut self, a: &Object, b: &Object, at: &mut String) {
         for (key, value) in a.iter() {
-            let key = key.to_str_lossy();
-            within_key(at, &key, |at| match b.get(&key) {
+            within_key(at, &key.to_str_lossy(), |at| match value_of(b, key) {
                 Some(other) => self.trees(value, other, at),
                 None => self.push(at, Some(value), None),
             });
         }
         for (key, value) in b.iter() {
-            let key = key.to_str_lossy();
-            if !a.contains(&key) {
-                within_key(at, &key, |at| self.push(at, None, Some(value)));
+            if value_of(a, key).is_none() {
+                within_key(at, &key.to_str_lossy(), |at| self.push(at, None, Some(value)));
             }
         }
     }
@@ -157,6 +155,11 @@ impl Differ {
     fn push(&mut self, at: &str, before: Option<&Json>, after: Option<&Json>) {
         self.changes.push(Change { at: at.to_owned(), before: before.cloned(), after: after.cloned() });
     }
+}
+
+/// The value under a key, also where no Rust string can hold that key.
+fn value_of<'a>(object: &'a Object, wanted: &JsonString) -> Option<&'a Json> {
+    object.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value)
 }
 
 fn tree<T: Shape>(value: &T) -> Json {

@@ -130,7 +130,7 @@ impl Journal {
 impl Batch {
     /// The place of the last record.
     pub fn last(&self) -> Seq {
-        Seq((self.seq.0 + self.events.len() as u64).saturating_sub(1))
+        Seq(self.seq.0.saturating_add(self.events.len() as u64).saturating_sub(1))
     }
 
     /// Its records in order.

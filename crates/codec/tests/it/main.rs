@@ -1,3 +1,5 @@
-//! Tests of the formats.
+//! What holds for the formats and for YAML.
 
 mod geppetto;
+mod laws;
+mod yaml;

@@ -242,15 +242,17 @@ macro_rules! tagged {
                 mut fields: $crate::json::Fields<'a>,
                 reading: &mut $crate::shape::Reading,
             ) -> $crate::error::Result<(Self, $crate::json::Fields<'a>)> {
-                let at = fields.iter().position(|(key, _)| key.to_str_lossy() == $tag);
-                let (_, node) = fields.remove(at.ok_or_else(|| reading.missing($tag))?);
+                let node = reading.take(&mut fields, $tag).ok_or_else(|| reading.missing($tag))?;
                 let kind = reading.within($tag, |reading| <String as $crate::shape::Shape>::read(node, reading))?;
                 match kind.as_str() {
                     $($word => {
                         let (value, rest) = <$variant as $crate::shape::Parts>::read_parts(fields, reading)?;
                         Ok(($type::$variant(value), rest))
                     })*
-                    _ => Ok(($type::Other { kind, raw: $crate::json::read_object(fields) }, Vec::new())),
+                    _ => {
+                        let (extra, fields) = $crate::extra::split(fields);
+                        Ok(($type::Other { kind, raw: $crate::json::read_object(fields) }, extra))
+                    }
                 }
             }
         }
