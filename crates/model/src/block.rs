@@ -184,7 +184,7 @@ impl Parts for Body {
                 out.key("kind");
                 out.text(kind);
                 out.key("raw");
-                raw.write(out);
+                out.json(raw);
             }
             known => {
                 out.text(known.kind());
@@ -208,7 +208,7 @@ impl Parts for Body {
                 (Body::Other { kind, raw }, fields)
             }
             _ => {
-                let raw = Json::Object(crate::json::into_object(fields));
+                let raw = Json::Object(crate::json::read_object(fields));
                 (Body::Other { kind: format!("{NEWER}{kind}"), raw }, Vec::new())
             }
         })
@@ -245,7 +245,7 @@ fn take<T: Shape>(fields: &mut Fields<'_>, key: &'static str, reading: &mut Read
 fn write_all<S: Sink>(fields: &Object, out: &mut S) {
     for (key, value) in fields.iter() {
         out.spelled_key(key);
-        value.write(out);
+        out.json(value);
     }
 }
 
@@ -386,7 +386,7 @@ impl Shape for Part {
         // A known part with fields of a newer version is kept whole.
         let mut kept = kept.unwrap_or(rest);
         kept.retain(|(key, _)| key.to_str_lossy() != "type");
-        Ok(Part::Other { kind: part.kind().to_owned(), raw: crate::json::into_object(kept) })
+        Ok(Part::Other { kind: part.kind().to_owned(), raw: crate::json::read_object(kept) })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a decoder did not consume, and how the source spelled things.
 
 use crate::error::Result;
-use crate::json::{Fields, Object, Sink};
+use crate::json::{Fields, Object, Sink, read_value};
 use crate::shape::{Parts, Reading, Shape, parts};
 
 /// What a decoder did not consume, plus source spelling, on the node where it stood, by format.
@@ -104,7 +104,7 @@ impl Extra {
         }
         for (key, value) in self.fields(NATIVE).iter().flat_map(|fields| fields.iter()) {
             out.spelled_key(key);
-            value.write(out);
+            out.json(value);
         }
     }
 
@@ -112,7 +112,7 @@ impl Extra {
         let mut extra = Extra::NONE;
         for (key, node) in rest {
             if key.to_str_lossy() != "extra" {
-                extra.part_mut(NATIVE).fields.push(key.into_json_string(), node.into_json());
+                extra.part_mut(NATIVE).fields.push(key.into_json_string(), read_value(node));
                 continue;
             }
             let parts = reading.within("extra", |reading| Shape::read(node, reading))?;

@@ -86,7 +86,7 @@ impl Journal {
     /// The shortest journal that folds to `session`.
     pub fn of(session: &Session) -> Journal {
         let mut journal = Journal { session: session.id.clone(), ..Journal::default() };
-        let head = Session { turns: Vec::new(), ..session.clone() };
+        let head = session.head();
         journal.push(Event::SessionOpened(SessionOpened { session: Box::new(head) }));
         for turn in &session.turns {
             journal.push(Event::TurnOpened(TurnOpened { turn: Box::new(turn.clone()) }));
@@ -145,7 +145,7 @@ impl Batch {
 
     /// The batch as one line of a journal, without the line break, ending in the sum of all before it.
     pub fn to_line(&self) -> String {
-        let mut sink = JsonSink::new(Layout::Compact);
+        let mut sink = JsonSink::native(Layout::Compact);
         self.write(&mut sink);
         let mut line = sink.into_text();
         line.pop();

@@ -202,6 +202,6 @@ impl<'a> Node<'a> {
 }
 
 /// The owned object of some pairs.
-pub(crate) fn into_object(fields: Fields<'_>) -> Object {
+pub(super) fn into_object(fields: Fields<'_>) -> Object {
     fields.into_iter().map(|(key, node)| (key.into_json_string(), node.into_json())).collect()
 }

@@ -233,7 +233,7 @@ macro_rules! tagged {
                     $($type::$variant(value) => $crate::shape::Parts::write_parts(value, out),)*
                     $type::Other { raw, .. } => raw.iter().for_each(|(key, value)| {
                         out.spelled_key(key);
-                        value.write(out);
+                        out.json(value);
                     }),
                 }
             }
@@ -250,7 +250,7 @@ macro_rules! tagged {
                         let (value, rest) = <$variant as $crate::shape::Parts>::read_parts(fields, reading)?;
                         Ok(($type::$variant(value), rest))
                     })*
-                    _ => Ok(($type::Other { kind, raw: $crate::json::into_object(fields) }, Vec::new())),
+                    _ => Ok(($type::Other { kind, raw: $crate::json::read_object(fields) }, Vec::new())),
                 }
             }
         }
