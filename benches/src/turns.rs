@@ -50,7 +50,7 @@ fn check(archive: &turnkeep_model::Archive) -> Outcome<()> {
 /// A turn document with the blocks of a long session.
 fn document() -> String {
     let archive = sessions::archive(BYTES);
-    let blocks = archive.sessions.iter().flat_map(|session| session.blocks()).enumerate();
+    let blocks = archive.sessions.iter().flat_map(turnkeep_model::Session::blocks).enumerate();
     let blocks: Vec<Json> = blocks.map(|(index, (_, block))| turn_block(index, block)).collect();
     let document: Object = [
         ("version", Json::from(1_u64)),
