@@ -1,6 +1,6 @@
 //! turnkeep's own formats: a document of sessions as JSON or YAML, and a journal of batches as JSON lines.
 
-use turnkeep_model::json::{self, JsonSink, Layout, Nan, Node, Sink};
+use turnkeep_model::json::{self, Json, JsonSink, Layout, Nan, Node, Sink};
 use turnkeep_model::shape::{Reading, Shape};
 use turnkeep_model::{
     Archive, Batch, Error, ErrorKind, Extra, Journal, Loss, LossKind, Result, Seq, SessionId, VERSION,
@@ -262,7 +262,8 @@ fn read_head(line: &str) -> Result<Journal> {
     let mut extra = Extra::NONE;
     for (key, value) in reading.object(node)? {
         if !matches!(&*key.to_str_lossy(), "turnkeep" | "journal") {
-            extra.part_mut("turnkeep").fields.push(key.into_json_string(), value.into_json());
+            let value: Json = Shape::read(value, &mut reading)?;
+            extra.part_mut("turnkeep").fields.push(key.into_json_string(), value);
         }
     }
     Ok(Journal { session, batches: Vec::new(), extra })

@@ -103,7 +103,9 @@ pub fn pure(codec: &dyn Codec) {
 
 /// A format knows its own writings and fixtures, and no other format is certain of them.
 pub fn sniffs_itself(codec: &dyn Codec) {
-    for case in Case::all(codec.spec().id).iter().filter(|case| !case.fails()) {
+    // A blank file is no format's own, even where some format reads it.
+    let is_blank = |case: &Case| case.input.iter().all(u8::is_ascii_whitespace);
+    for case in Case::all(codec.spec().id).iter().filter(|case| !case.fails() && !is_blank(case)) {
         let verdict = sniffed(codec, &case.input, Some(&case.input_name));
         assert!(verdict.is_ok(), "fixture {}: {verdict:?}", case.name);
     }
