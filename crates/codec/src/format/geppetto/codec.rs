@@ -3,7 +3,7 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Archive, Loss, Result, Session};
 
-use super::document::{Content, File, Turn};
+use super::document::{Block, Content, File, Turn};
 use super::write::{self, Manner};
 use super::{FORMAT, compat, decode, encode, read, validate};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
@@ -222,6 +222,7 @@ fn finish(archive: &Archive, file: &File, options: &EncodeOptions) -> Result<Enc
     let text = match options.variant.as_deref() {
         Some("json") => {
             turns(&mut found).for_each(in_json);
+            followups(&mut found).for_each(block_in_json);
             write::to_json(&found, manner)
         }
         _ => write::to_yaml(&found, manner),
@@ -256,16 +257,26 @@ fn turns(file: &mut File) -> Box<dyn Iterator<Item = &mut Turn> + '_> {
     }
 }
 
+fn followups(file: &mut File) -> impl Iterator<Item = &mut Block> {
+    let blocks = match &mut file.content {
+        Content::Fixture { followups, .. } => followups.as_mut(),
+        Content::Turn(_) | Content::Turns(_) => None,
+    };
+    blocks.into_iter().flatten()
+}
+
 /// What JSON cannot say: that a text stands unquoted, and numbers that are not finite.
 fn in_json(turn: &mut Turn) {
     turn.bare.clear();
     let maps = [turn.metadata.as_mut(), turn.data.as_mut(), Some(&mut turn.unknown)];
     maps.into_iter().flatten().for_each(quote_non_finite);
-    for block in turn.blocks.iter_mut().flatten() {
-        block.bare.clear();
-        let maps = [block.payload.as_mut(), block.metadata.as_mut(), Some(&mut block.unknown)];
-        maps.into_iter().flatten().for_each(quote_non_finite);
-    }
+    turn.blocks.iter_mut().flatten().for_each(block_in_json);
+}
+
+fn block_in_json(block: &mut Block) {
+    block.bare.clear();
+    let maps = [block.payload.as_mut(), block.metadata.as_mut(), Some(&mut block.unknown)];
+    maps.into_iter().flatten().for_each(quote_non_finite);
 }
 
 fn quote_non_finite(map: &mut Object) {
