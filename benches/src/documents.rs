@@ -12,7 +12,7 @@ use crate::{Outcome, plain, sessions};
 
 const SPEED_BYTES: usize = 22_000_000;
 const MEMORY_BYTES: usize = 100_000_000;
-const ROUNDS: usize = 12;
+const ROUNDS: usize = 20;
 
 pub(crate) fn codec() -> Outcome<&'static dyn Codec> {
     Ok(format::by_id("turnkeep")?)

@@ -1,7 +1,9 @@
 //! Timing two ways of doing the same in turns, so that a noisy machine disturbs both alike.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::Outcome;
 
@@ -33,15 +35,20 @@ pub(crate) fn race(
     Ok(best)
 }
 
-/// How long `work` takes; dropping its result is not counted.
+/// How much of the processor `work` takes; dropping its result is not counted. Unlike a clock on the wall, this does not
+/// run while others have the processor.
 pub(crate) fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Outcome<Duration>
 where
     E: Into<crate::Failure>,
 {
-    let start = Instant::now();
+    let start = processor_time()?;
     let result = black_box(work());
-    let taken = start.elapsed();
+    let taken = processor_time()? - start;
     result.map(|_| taken).map_err(Into::into)
+}
+
+fn processor_time() -> Outcome<Duration> {
+    Ok(clock_gettime(ClockId::ThreadCPUTime).try_into()?)
 }
 
 #[cfg(test)]

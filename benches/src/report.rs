@@ -126,8 +126,8 @@ const INTRODUCTION: &str = "\
 
 Written by `cargo xtask bench --write`; run `cargo xtask bench` to measure on your machine.
 
-A speed ratio is our throughput over the other one's on the same bytes, measured in turns in one run, best of each: 2.0x
-means twice as fast as it, 0.5x half as fast. A memory ratio is the peak resident memory of a fresh process over the
+A speed ratio is our throughput over the other one's on the same bytes, by processor time, in turns in one run, best of
+each: 2.0x means twice as fast as it, 0.5x half as fast. A memory ratio is the peak resident memory of a fresh process over the
 size of the file it reads. Ratios vary by a few percent from run to run and less from machine to machine than times do;
 a run fails when a bound does not hold.
 

@@ -17,8 +17,7 @@ pub(super) fn decode_lossy(spelling: &str) -> (String, Result<(), LoneSurrogate>
     let mut text = String::with_capacity(spelling.len());
     let mut verdict = Ok(());
     let mut rest = spelling;
-    // In a checked spelling only an escape holds a quote, and nothing holds a control character.
-    while let Some(at) = find_special(rest.as_bytes()) {
+    while let Some(at) = find_backslash(rest.as_bytes()) {
         let (plain, escape) = rest.split_at(at);
         text.push_str(plain);
         let (decoded, used) = decode_escape(escape);
@@ -96,27 +95,64 @@ fn spell_byte(byte: u8, out: &mut Vec<u8>) {
 
 /// The first byte that ends a plain run of a JSON string: a quote, a backslash or a control character.
 pub(super) fn find_special(bytes: &[u8]) -> Option<usize> {
+    find(bytes, special_mask, |byte| byte == b'"' || byte == b'\\' || byte < 0x20)
+}
+
+fn find_backslash(bytes: &[u8]) -> Option<usize> {
+    find(bytes, |word| equal_mask(word, b'\\'), |byte| byte == b'\\')
+}
+
+/// The first byte that `is` wanted, eight at a time by their `mask`.
+fn find(bytes: &[u8], mask: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> Option<usize> {
     let mut chunks = bytes.chunks_exact(8);
     let mut at = 0;
     for chunk in &mut chunks {
-        let word = chunk.try_into().map_or(0, u64::from_le_bytes);
-        let hits = special_mask(word);
+        let hits = mask(chunk.try_into().map_or(0, u64::from_le_bytes));
         if hits != 0 {
             return Some(at + hits.trailing_zeros() as usize / 8);
         }
         at += 8;
     }
-    let tail = chunks.remainder().iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20)?;
+    let tail = chunks.remainder().iter().position(|&byte| is(byte))?;
     Some(at + tail)
 }
 
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
 /// High bit of each byte that is `"`, `\` or below 0x20. Exact up to and including the lowest hit.
 fn special_mask(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let quote = word ^ (ONES * u64::from(b'"'));
-    let slash = word ^ (ONES * u64::from(b'\\'));
-    let has_zero = |w: u64| w.wrapping_sub(ONES) & !w;
-    let control = word.wrapping_sub(ONES * 0x20) & !word;
-    (has_zero(quote) | has_zero(slash) | control) & HIGH
+    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+    equal_mask(word, b'"') | equal_mask(word, b'\\') | control
+}
+
+/// High bit of each byte that equals `byte`. Exact up to and including the lowest hit.
+fn equal_mask(word: u64, byte: u8) -> u64 {
+    let zero_where_equal = word ^ (ONES * u64::from(byte));
+    zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & HIGH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_special_byte_is_found_wherever_it_stands() {
+        for length in 0..20 {
+            for special in ["\"", "\\", "\n", "\u{1f}", "\0"] {
+                let text = format!("{}{special}{}\"", "é".repeat(length), "~\u{7f}".repeat(length % 5));
+                assert_eq!(find_special(text.as_bytes()), Some(2 * length), "{text:?}");
+            }
+        }
+        assert_eq!(find_special("plain \u{80}\u{ff}!#[] text".as_bytes()), None);
+    }
+
+    #[test]
+    fn every_escape_is_decoded_and_half_a_pair_is_told() {
+        let whole = decode_lossy(r#"a\"b\\c\/\n\t\r\b\f\u00e9\ud83d\ude00z"#);
+        let half = decode_lossy(r"x\ud800y");
+
+        assert_eq!(whole, ("a\"b\\c/\n\t\r\u{8}\u{c}é😀z".to_owned(), Ok(())));
+        assert_eq!(half, ("x\u{fffd}y".to_owned(), Err(LoneSurrogate)));
+    }
 }
