@@ -178,7 +178,7 @@ impl Block {
         let map = self.get("correlation")?.as_object()?;
         let text = |snake: &str, camel: &str| {
             let value = map.get_str(snake).or_else(|| map.get_str(camel));
-            value.map(|text| text.into_owned()).filter(|text| !text.is_empty())
+            value.map(std::borrow::Cow::into_owned).filter(|text| !text.is_empty())
         };
         let correlation = Correlation {
             session_id: text("session_id", "sessionId"),
