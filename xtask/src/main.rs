@@ -1,2 +1,61 @@
-//! x
-fn main() {}
+//! The project's own commands. `cargo xtask` lists them.
+
+#![expect(clippy::print_stdout, reason = "a program that reports to its terminal")]
+
+mod cargo;
+mod docs;
+mod runner;
+mod steps;
+mod tally;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use cargo::Cargo;
+use steps::Request;
+use workspace::Workspace;
+
+type Failure = Box<dyn std::error::Error>;
+type Outcome<T> = Result<T, Failure>;
+
+const USAGE: &str = "\
+cargo xtask test [--external] [--crash]      format, tidiness, lints, tests and doctests
+cargo xtask tidy                             the rules that no compiler knows
+cargo xtask golden                           writes the golden files anew; review them like code
+cargo xtask docs                             writes the generated documents
+cargo xtask bench [model|codec|all] [--write]  measures ratios and checks their bounds";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(words: &[&str]) -> Outcome<()> {
+    let workspace = Workspace::find()?;
+    match words {
+        ["test", flags @ ..] => steps::test(&workspace, &Request::parse(flags).ok_or(USAGE)?),
+        ["tidy"] => tidy::check(&workspace),
+        ["golden"] => Cargo::new(&workspace, &["test", "--workspace"]).env("UPDATE_GOLDEN", "1").run(),
+        ["docs"] => docs::write(&workspace),
+        ["bench", words @ ..] => bench(&workspace, words),
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(format!("no such command\n{USAGE}").into()),
+    }
+}
+
+/// Measurements of an unoptimised build would say nothing.
+fn bench(workspace: &Workspace, words: &[&str]) -> Outcome<()> {
+    let build = ["run", "--release", "--quiet", "--package", "turnkeep-bench", "--"];
+    Cargo::new(workspace, &[&build, words].concat()).run()
+}

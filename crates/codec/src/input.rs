@@ -12,6 +12,7 @@ use crate::yaml;
 pub struct Input<'a> {
     bytes: &'a [u8],
     name: Option<&'a str>,
+    files: &'a [(String, Vec<u8>)],
     document: OnceCell<Result<Document<'a>>>,
 }
 
@@ -40,7 +41,7 @@ pub enum Syntax {
 impl<'a> Input<'a> {
     /// An input of these bytes.
     pub fn new(bytes: &'a [u8]) -> Input<'a> {
-        Input { bytes, name: None, document: OnceCell::new() }
+        Input { bytes, name: None, files: &[], document: OnceCell::new() }
     }
 
     /// The same with a file name, which breaks ties when sniffing.
@@ -48,6 +49,23 @@ impl<'a> Input<'a> {
     pub fn named(mut self, name: &'a str) -> Input<'a> {
         self.name = Some(name);
         self
+    }
+
+    /// The same with files that stand beside it: those of its bundle by their path in it, or the log of a database.
+    #[must_use]
+    pub fn with_files(mut self, files: &'a [(String, Vec<u8>)]) -> Input<'a> {
+        self.files = files;
+        self
+    }
+
+    /// The bytes of the file at `path` beside it.
+    pub fn file(&self, path: &str) -> Option<&'a [u8]> {
+        self.files.iter().find(|(name, _)| name == path).map(|(_, bytes)| bytes.as_slice())
+    }
+
+    /// Every file beside it.
+    pub fn files(&self) -> &'a [(String, Vec<u8>)] {
+        self.files
     }
 
     /// The bytes.

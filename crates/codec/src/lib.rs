@@ -6,6 +6,7 @@
 mod codec;
 mod convert;
 pub mod format;
+mod honest;
 mod input;
 pub mod lint;
 mod sniff;

@@ -208,7 +208,7 @@ impl Parts for Body {
             }
             _ => {
                 let (extra, fields) = crate::extra::split(fields);
-                let raw = Json::Object(crate::json::into_object(fields));
+                let raw = Json::Object(crate::json::read_object(fields));
                 (Body::Other { kind: format!("{NEWER}{kind}"), raw }, extra)
             }
         })
@@ -391,15 +391,16 @@ impl Shape for Part {
 
     fn read(node: crate::json::Node<'_>, reading: &mut Reading) -> Result<Part> {
         let fields = reading.object(node)?;
-        let kept = fields.clone();
+        // Two fields are the kind and one more: if that one is left over, it is all there is to keep.
+        let kept = (fields.len() > 2).then(|| fields.clone());
         let (part, rest) = Part::read_parts(fields, reading)?;
         if rest.is_empty() {
             return Ok(part);
         }
         // A known part with fields of a newer version is kept whole.
-        let mut kept = kept;
+        let mut kept = kept.unwrap_or(rest);
         kept.retain(|(key, _)| key.to_str_lossy() != "type");
-        Ok(Part::Other { kind: part.kind().to_owned(), raw: crate::json::into_object(kept) })
+        Ok(Part::Other { kind: part.kind().to_owned(), raw: crate::json::read_object(kept) })
     }
 }
 

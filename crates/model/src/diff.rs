@@ -1,13 +1,15 @@
 //! How two sessions differ, place by place.
 
+use crate::block::{Block, Body};
 use crate::json::{Json, JsonString, Object, TreeSink};
-use crate::session::Session;
+use crate::session::{Session, Turn};
 use crate::shape::Shape;
 
 /// One place where two sessions differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The place, as in `turns[3].blocks[1].signature`.
+    /// The place, as in `turns[3].blocks[1].signature`. Indices count in the first session, or in the second for what
+    /// only that one has.
     pub at: String,
     /// What stood there before, if anything did.
     pub before: Option<Json>,
@@ -17,20 +19,15 @@ pub struct Change {
 
 /// Every place where `b` differs from `a`.
 ///
-/// Only the order of messages counts, not the numbers that say it.
+/// Of messages only their order counts and which blocks belong together, not the numbers that say it: a block that was
+/// of one message with the block before it differs in `message.joined`.
 pub fn diff(a: &Session, b: &Session) -> Vec<Change> {
-    let mut changes = Vec::new();
-    compare(&tree(a), &tree(b), &mut String::new(), &mut changes);
-    changes
-}
-
-/// A session as a native JSON value, its messages numbered without gaps.
-fn tree(session: &Session) -> Json {
-    let mut session = session.clone();
-    number_densely(&mut session);
-    let mut sink = TreeSink::default();
-    session.write(&mut sink);
-    sink.into_json()
+    let mut differ = Differ { changes: Vec::new(), order: [message_order(a), message_order(b)] };
+    differ.trees(&tree(&a.head()), &tree(&b.head()), &mut String::new());
+    for pair in align(&a.turns, &b.turns, alike_turns) {
+        differ.turns(pair, a, b);
+    }
+    differ.changes
 }
 
 /// Renumbers the messages of a session without gaps, keeping their order.
@@ -44,28 +41,119 @@ pub fn number_densely(session: &mut Session) {
     }
 }
 
-fn compare(a: &Json, b: &Json, at: &mut String, changes: &mut Vec<Change>) {
-    match (a, b) {
-        (Json::Object(a), Json::Object(b)) if !a.has_duplicates() && !b.has_duplicates() => {
-            compare_objects(a, b, at, changes);
-        }
-        (Json::Array(a), Json::Array(b)) => compare_arrays(a, b, at, changes),
-        (a, b) if a == b => {}
-        (a, b) => changes.push(change(at, Some(a), Some(b))),
-    }
+/// How far a block's place among the messages is from its place among the turns, and whether it is of one message with
+/// the block before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Order {
+    shift: i64,
+    joined: bool,
 }
 
-fn compare_objects(a: &Object, b: &Object, at: &mut String, changes: &mut Vec<Change>) {
-    for (key, value) in a.iter() {
-        within_key(at, &key.to_str_lossy(), |at| match value_of(b, key) {
-            Some(other) => compare(value, other, at, changes),
-            None => changes.push(change(at, Some(value), None)),
-        });
+fn message_order(session: &Session) -> Vec<Vec<Order>> {
+    let mut starts = Vec::with_capacity(session.turns.len());
+    let mut total = 0;
+    for turn in &session.turns {
+        starts.push(total);
+        total += turn.blocks.len();
     }
-    for (key, value) in b.iter() {
-        if value_of(a, key).is_none() {
-            within_key(at, &key.to_str_lossy(), |at| changes.push(change(at, None, Some(value))));
+    let mut orders: Vec<Vec<Order>> =
+        session.turns.iter().map(|turn| vec![Order::default(); turn.blocks.len()]).collect();
+    let mut before = None;
+    for (place, (turn, block, content)) in session.in_message_order().into_iter().enumerate() {
+        let ordinal = content.message.ordinal;
+        let at = starts.get(turn).copied().unwrap_or_default() + block;
+        if let Some(order) = orders.get_mut(turn).and_then(|turn| turn.get_mut(block)) {
+            *order = Order { shift: place as i64 - at as i64, joined: before == Some(ordinal) };
         }
+        before = Some(ordinal);
+    }
+    orders
+}
+
+struct Differ {
+    changes: Vec<Change>,
+    order: [Vec<Vec<Order>>; 2],
+}
+
+type Pair = (Option<usize>, Option<usize>);
+
+impl Differ {
+    fn turns(&mut self, pair: Pair, a: &Session, b: &Session) {
+        let (before, after) = (pair.0.and_then(|i| a.turns.get(i)), pair.1.and_then(|i| b.turns.get(i)));
+        let index = pair.0.or(pair.1).unwrap_or_default();
+        let mut at = format!("turns[{index}]");
+        let (Some(before), Some(after)) = (before, after) else {
+            return self.changes.push(Change { at, before: before.map(tree), after: after.map(tree) });
+        };
+        self.trees(&tree(&before.head()), &tree(&after.head()), &mut at);
+        for blocks in align(&before.blocks, &after.blocks, alike_blocks) {
+            self.blocks((before, after), pair, blocks);
+        }
+    }
+
+    fn blocks(&mut self, (a, b): (&Turn, &Turn), turns: Pair, blocks: Pair) {
+        let (before, after) = (blocks.0.and_then(|i| a.blocks.get(i)), blocks.1.and_then(|i| b.blocks.get(i)));
+        let orders = [self.order_of(0, turns.0, blocks.0), self.order_of(1, turns.1, blocks.1)];
+        let [first, second] = orders;
+        if let (Some(before), Some(after)) = (before, after)
+            && first == second
+            && equal_but_for_ordinal(before, after)
+        {
+            return;
+        }
+        let turn = if blocks.0.is_some() { turns.0 } else { turns.1 };
+        let index = blocks.0.or(blocks.1).unwrap_or_default();
+        let mut at = format!("turns[{}].blocks[{index}]", turn.unwrap_or_default());
+        let before = before.map(|block| block_tree(block, first));
+        let after = after.map(|block| block_tree(block, second));
+        match (before, after) {
+            (Some(before), Some(after)) => self.trees(&before, &after, &mut at),
+            (before, after) => self.changes.push(Change { at, before, after }),
+        }
+    }
+
+    fn order_of(&self, side: usize, turn: Option<usize>, block: Option<usize>) -> Order {
+        let orders = self.order.get(side).and_then(|orders| orders.get(turn?)?.get(block?));
+        orders.copied().unwrap_or_default()
+    }
+
+    fn trees(&mut self, a: &Json, b: &Json, at: &mut String) {
+        match (a, b) {
+            (Json::Object(a), Json::Object(b)) if !a.has_duplicates() && !b.has_duplicates() => self.objects(a, b, at),
+            (Json::Array(a), Json::Array(b)) => self.arrays(a, b, at),
+            (a, b) if a == b => {}
+            (a, b) => self.push(at, Some(a), Some(b)),
+        }
+    }
+
+    fn objects(&mut self, a: &Object, b: &Object, at: &mut String) {
+        for (key, value) in a.iter() {
+            within_key(at, &key.to_str_lossy(), |at| match value_of(b, key) {
+                Some(other) => self.trees(value, other, at),
+                None => self.push(at, Some(value), None),
+            });
+        }
+        for (key, value) in b.iter() {
+            if value_of(a, key).is_none() {
+                within_key(at, &key.to_str_lossy(), |at| self.push(at, None, Some(value)));
+            }
+        }
+    }
+
+    fn arrays(&mut self, a: &[Json], b: &[Json], at: &mut String) {
+        for index in 0..a.len().max(b.len()) {
+            let length = at.len();
+            at.push_str(&format!("[{index}]"));
+            match (a.get(index), b.get(index)) {
+                (Some(a), Some(b)) => self.trees(a, b, at),
+                (a, b) => self.push(at, a, b),
+            }
+            at.truncate(length);
+        }
+    }
+
+    fn push(&mut self, at: &str, before: Option<&Json>, after: Option<&Json>) {
+        self.changes.push(Change { at: at.to_owned(), before: before.cloned(), after: after.cloned() });
     }
 }
 
@@ -74,16 +162,95 @@ fn value_of<'a>(object: &'a Object, wanted: &JsonString) -> Option<&'a Json> {
     object.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value)
 }
 
-fn compare_arrays(a: &[Json], b: &[Json], at: &mut String, changes: &mut Vec<Change>) {
-    for index in 0..a.len().max(b.len()) {
-        let length = at.len();
-        at.push_str(&format!("[{index}]"));
-        match (a.get(index), b.get(index)) {
-            (Some(a), Some(b)) => compare(a, b, at, changes),
-            (a, b) => changes.push(change(at, a, b)),
-        }
-        at.truncate(length);
+fn tree<T: Shape>(value: &T) -> Json {
+    let mut sink = TreeSink::default();
+    value.write(&mut sink);
+    sink.into_json()
+}
+
+/// A block with its place among the messages told relative to its place among the turns.
+fn block_tree(block: &Block, order: Order) -> Json {
+    let mut block = block.clone();
+    block.message.ordinal = 0;
+    let Json::Object(mut object) = tree(&block) else { return Json::Null };
+    let mut message = match object.remove("message") {
+        Some(Json::Object(message)) => message,
+        _ => Object::new(),
+    };
+    if order.shift != 0 {
+        message.set("ordinal", order.shift);
     }
+    if order.joined {
+        message.set("joined", true);
+    }
+    if !message.is_empty() {
+        object.set("message", message);
+    }
+    Json::Object(object)
+}
+
+fn equal_but_for_ordinal(a: &Block, b: &Block) -> bool {
+    a.body == b.body
+        && (&a.id, &a.author, &a.item_id, &a.metadata, &a.extra)
+            == (&b.id, &b.author, &b.item_id, &b.metadata, &b.extra)
+        && (&a.message.id, &a.message.name, &a.message.time, &a.message.extra)
+            == (&b.message.id, &b.message.name, &b.message.time, &b.message.extra)
+}
+
+fn alike_turns(a: &Turn, b: &Turn) -> bool {
+    match (a.blocks.first(), b.blocks.first()) {
+        (Some(a), Some(b)) => alike_blocks(a, b),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn alike_blocks(a: &Block, b: &Block) -> bool {
+    match (&a.body, &b.body) {
+        (Body::ToolCall(a), Body::ToolCall(b)) => a.call == b.call && a.name == b.name,
+        (Body::ToolResult(a), Body::ToolResult(b)) => a.call == b.call,
+        (first, second) => a.author == b.author && first == second,
+    }
+}
+
+/// Pairs the items of two lists: by place where they are equally long, else by likeness.
+fn align<T>(a: &[T], b: &[T], alike: fn(&T, &T) -> bool) -> Vec<Pair> {
+    if a.len() == b.len() {
+        return (0..a.len()).map(|index| (Some(index), Some(index))).collect();
+    }
+    let start = a.iter().zip(b).take_while(|(a, b)| alike(a, b)).count();
+    let rest = a.len().min(b.len()) - start;
+    let end = a.iter().rev().zip(b.iter().rev()).take(rest).take_while(|(a, b)| alike(a, b)).count();
+    let mut pairs: Vec<Pair> = (0..start).map(|index| (Some(index), Some(index))).collect();
+    pairs.extend(align_middle(start..a.len() - end, start..b.len() - end, |i, j| {
+        a.get(i).zip(b.get(j)).is_some_and(|(a, b)| alike(a, b))
+    }));
+    pairs.extend((0..end).rev().map(|back| (Some(a.len() - 1 - back), Some(b.len() - 1 - back))));
+    pairs
+}
+
+/// Pairs what is alike in order, taking the nearest partner; what finds none stands alone.
+fn align_middle(
+    a: std::ops::Range<usize>,
+    b: std::ops::Range<usize>,
+    alike: impl Fn(usize, usize) -> bool,
+) -> Vec<Pair> {
+    /// How far ahead a partner is looked for: keeps long lists linear.
+    const REACH: usize = 64;
+    let mut pairs = Vec::new();
+    let mut next = b.start;
+    for i in a {
+        match (next..b.end).take(REACH).find(|j| alike(i, *j)) {
+            None => pairs.push((Some(i), None)),
+            Some(found) => {
+                pairs.extend((next..found).map(|j| (None, Some(j))));
+                pairs.push((Some(i), Some(found)));
+                next = found + 1;
+            }
+        }
+    }
+    pairs.extend((next..b.end).map(|j| (None, Some(j))));
+    pairs
 }
 
 fn within_key(at: &mut String, key: &str, visit: impl FnOnce(&mut String)) {
@@ -94,8 +261,4 @@ fn within_key(at: &mut String, key: &str, visit: impl FnOnce(&mut String)) {
     at.push_str(key);
     visit(at);
     at.truncate(length);
-}
-
-fn change(at: &str, before: Option<&Json>, after: Option<&Json>) -> Change {
-    Change { at: at.to_owned(), before: before.cloned(), after: after.cloned() }
 }

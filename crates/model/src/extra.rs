@@ -1,7 +1,7 @@
 //! What a decoder did not consume, and how the source spelled things.
 
 use crate::error::Result;
-use crate::json::{Fields, Object, Sink, into_object};
+use crate::json::{Fields, Object, Sink, read_object, read_value};
 use crate::shape::{Parts, Reading, Shape, parts};
 
 /// What a decoder did not consume, plus source spelling, on the node where it stood, by format.
@@ -25,7 +25,7 @@ pub struct ExtraPart {
 parts! { ExtraPart { fields: opt, spelling: opt } newer }
 
 /// The format under which unknown fields of native documents are kept; they are written back where they stood.
-const NATIVE: &str = "turnkeep";
+pub(crate) const NATIVE: &str = "turnkeep";
 
 impl Extra {
     /// Nothing extra.
@@ -112,7 +112,7 @@ impl Extra {
         let mut extra = Extra::NONE;
         for (key, node) in rest {
             if key.to_str_lossy() != "extra" {
-                extra.part_mut(NATIVE).fields.push(key.into_json_string(), node.into_json());
+                extra.part_mut(NATIVE).fields.push(key.into_json_string(), read_value(node));
                 continue;
             }
             let parts = reading.within("extra", |reading| Shape::read(node, reading))?;
@@ -158,6 +158,6 @@ impl Shape for ExtraPart {
     fn read(node: crate::json::Node<'_>, reading: &mut Reading) -> Result<ExtraPart> {
         let fields = reading.object(node)?;
         let (part, rest) = ExtraPart::read_parts(fields, reading)?;
-        Ok(ExtraPart { newer: into_object(rest), ..part })
+        Ok(ExtraPart { newer: read_object(rest), ..part })
     }
 }

@@ -18,6 +18,7 @@ pub mod ledger;
 mod loss;
 mod native;
 mod options;
+pub mod policy;
 mod session;
 pub mod shape;
 pub mod status;

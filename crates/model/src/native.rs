@@ -72,7 +72,7 @@ impl Archive {
 
     /// The document as a JSON text.
     pub fn to_json(&self, layout: Layout) -> String {
-        let mut sink = JsonSink::new(layout);
+        let mut sink = JsonSink::native(layout);
         self.write(&mut sink);
         sink.into_text()
     }

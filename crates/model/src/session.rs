@@ -210,6 +210,33 @@ shape! {
     }
 }
 
+impl Turn {
+    /// All of it but its blocks.
+    #[must_use]
+    pub fn head(&self) -> Turn {
+        Turn {
+            id: self.id.clone(),
+            run: self.run.clone(),
+            evaluation: self.evaluation.clone(),
+            provider: self.provider.clone(),
+            api: self.api.clone(),
+            model: self.model.clone(),
+            account: self.account.clone(),
+            options: self.options.clone(),
+            usage: self.usage.clone(),
+            timing: self.timing.clone(),
+            finish: self.finish.clone(),
+            errors: self.errors.clone(),
+            continuation: self.continuation.clone(),
+            provider_payload: self.provider_payload.clone(),
+            metadata: self.metadata.clone(),
+            data: self.data.clone(),
+            extra: self.extra.clone(),
+            blocks: Vec::new(),
+        }
+    }
+}
+
 /// Named side-state of an application.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Slice {
@@ -242,6 +269,33 @@ words! {
 }
 
 impl Session {
+    /// All of it but its turns.
+    #[must_use]
+    pub fn head(&self) -> Session {
+        Session {
+            id: self.id.clone(),
+            parent: self.parent.clone(),
+            children: self.children.clone(),
+            title: self.title.clone(),
+            agent: self.agent.clone(),
+            prompt: self.prompt.clone(),
+            initial_query: self.initial_query.clone(),
+            tools: self.tools.clone(),
+            response_format: self.response_format.clone(),
+            options: self.options.clone(),
+            status: self.status.clone(),
+            usage: self.usage.clone(),
+            timing: self.timing.clone(),
+            logs: self.logs.clone(),
+            tags: self.tags.clone(),
+            metadata: self.metadata.clone(),
+            slices: self.slices.clone(),
+            runs: self.runs.clone(),
+            extra: self.extra.clone(),
+            turns: Vec::new(),
+        }
+    }
+
     /// Every block with the index of its turn, in turn order.
     pub fn blocks(&self) -> impl Iterator<Item = (usize, &Block)> {
         self.turns.iter().enumerate().flat_map(|(index, turn)| turn.blocks.iter().map(move |block| (index, block)))

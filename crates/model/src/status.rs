@@ -90,7 +90,7 @@ impl Shape for Status {
 /// A known state with fields that this version does not know is kept whole.
 fn unknown(status: &Status, mut fields: crate::json::Fields<'_>) -> Status {
     fields.retain(|(key, _)| key.to_str_lossy() != "state");
-    Status::Other { kind: status.kind().to_owned(), raw: crate::json::into_object(fields) }
+    Status::Other { kind: status.kind().to_owned(), raw: crate::json::read_object(fields) }
 }
 
 /// Why an answer ended.

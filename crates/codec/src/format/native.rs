@@ -46,7 +46,7 @@ impl Codec for JsonCodec {
 
     fn encode(&self, archive: &Archive, options: &EncodeOptions) -> Result<Encoded> {
         let layout = if options.variant.as_deref() == Some(PRETTY) { Layout::Pretty } else { Layout::Compact };
-        let mut sink = JsonSink::new(layout);
+        let mut sink = JsonSink::native(layout);
         archive.write(&mut sink);
         let mut bytes = sink.into_bytes();
         bytes.push(b'\n');
@@ -201,7 +201,7 @@ pub(super) fn other_sessions(archive: &Archive, holder: &str) -> Vec<Loss> {
 }
 
 fn write_journal(journal: &Journal) -> String {
-    let mut sink = JsonSink::new(Layout::Compact);
+    let mut sink = JsonSink::native(Layout::Compact);
     sink.begin_object();
     sink.key("turnkeep");
     VERSION.write(&mut sink);
@@ -274,7 +274,7 @@ fn read_batch(line: &str, losses: &mut Vec<Loss>) -> Result<Batch> {
     let mut reading = Reading::default();
     let batch = Batch::read(node, &mut reading)?;
     losses.append(&mut reading.losses);
-    Ok(batch)
+    Ok(batch.read_from(line))
 }
 
 /// Takes the sum off a line and checks it. A line without one is accepted: a person may have edited it.

@@ -4,6 +4,6 @@ mod read;
 mod scalar;
 mod write;
 
-pub use read::{Notes, parse};
-pub use scalar::{natural_order, resolve_as_go};
+pub use read::{DuplicateKey, Notes, parse};
+pub use scalar::{is_bare, natural_order, resolve_as_go};
 pub use write::{Style, YamlSink, write};

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 use turnkeep_model::json::{self, Fields, MAX_DEPTH, Nan, Node, Text, Value};
@@ -177,7 +178,7 @@ impl<'a> Reader<'a> {
 
     fn mapping(&mut self) -> Result<Fields<'a>> {
         let mut fields: Vec<(Text<'a>, Node<'a>)> = Vec::new();
-        let mut seen: HashMap<String, u32> = HashMap::new();
+        let mut seen: HashMap<String, usize> = HashMap::new();
         let mut merges = Vec::new();
         loop {
             let (event, span) = match self.next()? {
@@ -195,8 +196,9 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let name = key.to_str_lossy().into_owned();
-            if !repeats && seen.insert(name, offset(&span)).is_some() {
-                return Err(twice(&key, offset(&span)));
+            let line = span.start.line();
+            if let (false, Some(first)) = (repeats, seen.insert(name, line)) {
+                return Err(twice(&key, first, line));
             }
             fields.push((key, value));
         }
@@ -301,11 +303,32 @@ fn too_deep(at: u32) -> Error {
     Error::new(ErrorKind::TooLarge, why).offset(at as usize).hint("flatten the document")
 }
 
-fn twice(key: &Text<'_>, at: u32) -> Error {
-    // A key names a place; it is not content.
-    Error::new(ErrorKind::Corrupt, format!("the key `{}` stands twice in one mapping", key.to_str_lossy()))
-        .offset(at as usize)
+/// A key that stands twice in one mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DuplicateKey {
+    /// The key.
+    pub key: String,
+    /// The line of the first one.
+    pub first: usize,
+    /// The line of the second one.
+    pub second: usize,
+}
+
+impl fmt::Display for DuplicateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A key names a place; it is not content.
+        write!(f, "`{}` stands on line {} already", self.key, self.first)
+    }
+}
+
+impl std::error::Error for DuplicateKey {}
+
+fn twice(key: &Text<'_>, first: usize, second: usize) -> Error {
+    let duplicate = DuplicateKey { key: key.to_str_lossy().into_owned(), first, second };
+    Error::new(ErrorKind::Corrupt, "a key stands twice in one mapping")
+        .line(second)
         .hint("remove one of the two")
+        .because(duplicate)
 }
 
 fn complex_key(at: u32) -> Error {

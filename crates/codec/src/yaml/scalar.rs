@@ -36,6 +36,11 @@ fn is_json_number(text: &str) -> bool {
     Number::parse(text).is_some_and(|number| number.is_json())
 }
 
+/// Whether an unquoted `text` is a value that JSON has no type for: a timestamp, or a number in another spelling.
+pub fn is_bare(text: &str) -> bool {
+    matches!(resolve(text.into()), Value::Text(Text::Bare(_)))
+}
+
 /// The value that geppetto's YAML library gives an unquoted scalar, and would write again.
 pub fn resolve_as_go(text: &str) -> Json {
     if let Some(number) = go_number(text) {
@@ -108,16 +113,16 @@ fn go_timestamp(text: &str) -> Option<String> {
     if !dashes || !year {
         return None;
     }
-    if let Ok(date) = text.parse::<jiff::civil::Date>() {
-        let strict = text.len() <= 10;
-        return strict.then(|| format!("{}T00:00:00Z", date.strftime("%Y-%m-%d")));
+    if text.len() <= 10 {
+        let date = text.parse::<jiff::civil::Date>().ok()?;
+        return Some(format!("{}T00:00:00Z", date.strftime("%Y-%m-%d")));
     }
     let spaced = text.replacen(' ', "T", 1);
     if spaced.parse::<jiff::Timestamp>().is_ok() {
         return Some(trim_zero_fraction(&spaced));
     }
     let civil: jiff::civil::DateTime = spaced.parse().ok()?;
-    (text.len() > 10).then(|| format!("{}Z", civil))
+    Some(format!("{civil}Z"))
 }
 
 fn trim_zero_fraction(stamp: &str) -> String {

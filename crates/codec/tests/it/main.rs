@@ -1,4 +1,5 @@
-//! What holds for the codecs and for YAML.
+//! What holds for the formats and for YAML.
 
+mod geppetto;
 mod laws;
 mod yaml;

@@ -17,7 +17,8 @@ pub(super) fn decode_lossy(spelling: &str) -> (String, Result<(), LoneSurrogate>
     let mut text = String::with_capacity(spelling.len());
     let mut verdict = Ok(());
     let mut rest = spelling;
-    while let Some(at) = rest.find('\\') {
+    // In a checked spelling only an escape holds a quote, and nothing holds a control character.
+    while let Some(at) = find_special(rest.as_bytes()) {
         let (plain, escape) = rest.split_at(at);
         text.push_str(plain);
         let (decoded, used) = decode_escape(escape);

@@ -11,9 +11,9 @@ mod sink;
 mod value;
 
 pub use escape::LoneSurrogate;
-pub(crate) use node::into_object;
-pub use node::{Fields, Node, Text, Value};
+pub use node::{Field, Fields, Node, Text, Value};
 pub use number::Number;
 pub use parse::{MAX_DEPTH, Nan, parse, parse_with};
 pub use sink::{JsonSink, Layout, Sink, TreeSink};
+pub(crate) use sink::{read_object, read_value};
 pub use value::{Json, JsonString, Object};

@@ -15,7 +15,10 @@ pub struct Node<'a> {
 }
 
 /// The pairs of an object node.
-pub type Fields<'a> = Vec<(Text<'a>, Node<'a>)>;
+pub type Fields<'a> = Vec<Field<'a>>;
+
+/// One pair of an object node.
+pub type Field<'a> = (Text<'a>, Node<'a>);
 
 /// What a [`Node`] holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -199,6 +202,6 @@ impl<'a> Node<'a> {
 }
 
 /// The owned object of some pairs.
-pub(crate) fn into_object(fields: Fields<'_>) -> Object {
+pub(super) fn into_object(fields: Fields<'_>) -> Object {
     fields.into_iter().map(|(key, node)| (key.into_json_string(), node.into_json())).collect()
 }

@@ -75,7 +75,7 @@ impl fmt::Display for Number {
     }
 }
 
-fn is_non_finite(text: &str) -> bool {
+pub(super) fn is_non_finite(text: &str) -> bool {
     matches!(text, "NaN" | "Infinity" | "-Infinity")
 }
 

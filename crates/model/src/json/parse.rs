@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::escape::find_special;
 use super::number::number_length;
-use super::{Node, Text, Value};
+use super::{Fields, Node, Text, Value};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How deep a document may nest: deeper ones are refused rather than risking the stack.
@@ -32,7 +32,7 @@ pub fn parse(text: &str) -> Result<Node<'_>> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_with(text: &str, nan: Nan) -> Result<Node<'_>> {
-    let mut parser = Parser { text, at: 0, depth: 0, nan };
+    let mut parser = Parser { text, at: 0, depth: 0, nan, fields: Vec::new(), items: Vec::new() };
     parser.skip_space();
     let node = parser.value()?;
     parser.skip_space();
@@ -47,6 +47,10 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     nan: Nan,
+    /// Pairs of the objects being read, innermost last: each object then takes exactly the room it needs.
+    fields: Fields<'a>,
+    /// The same for arrays.
+    items: Vec<Node<'a>>,
 }
 
 impl<'a> Parser<'a> {
@@ -98,9 +102,9 @@ impl<'a> Parser<'a> {
     }
 
     fn object(&mut self) -> Result<Value<'a>> {
-        let mut fields = Vec::new();
+        let start = self.fields.len();
         if self.eat(b'}') {
-            return Ok(Value::Object(fields));
+            return Ok(Value::Object(Vec::new()));
         }
         loop {
             match self.peek() {
@@ -114,25 +118,27 @@ impl<'a> Parser<'a> {
                 return Err(self.wanted("`:` after the key"));
             }
             self.skip_space();
-            fields.push((key, self.value()?));
+            let value = self.value()?;
+            self.fields.push((key, value));
             self.skip_space();
             if self.eat(b'}') {
-                return Ok(Value::Object(fields));
+                return Ok(Value::Object(self.fields.drain(start..).collect()));
             }
             self.comma("`,` or `}`")?;
         }
     }
 
     fn array(&mut self) -> Result<Value<'a>> {
-        let mut items = Vec::new();
+        let start = self.items.len();
         if self.eat(b']') {
-            return Ok(Value::Array(items));
+            return Ok(Value::Array(Vec::new()));
         }
         loop {
-            items.push(self.value()?);
+            let value = self.value()?;
+            self.items.push(value);
             self.skip_space();
             if self.eat(b']') {
-                return Ok(Value::Array(items));
+                return Ok(Value::Array(self.items.drain(start..).collect()));
             }
             self.comma("`,` or `]`")?;
         }

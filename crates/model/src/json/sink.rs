@@ -1,7 +1,9 @@
 //! Where a value is written: a JSON text, a tree, or whatever else understands the events.
 
 use super::escape::spell_into;
-use super::{Json, JsonString, Number, Object};
+use super::node::into_object;
+use super::number::is_non_finite;
+use super::{Fields, Json, JsonString, Node, Number, Object};
 
 /// Receives a value as a stream of events, in document order.
 pub trait Sink {
@@ -49,13 +51,22 @@ pub enum Layout {
     Pretty,
 }
 
+/// What a JSON text makes of a number that JSON cannot spell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NonFinite {
+    /// It stands bare, as Python writes it.
+    Bare,
+    /// It is wrapped, as in `{"$number":"NaN"}`, so that the text stays JSON. An object of that very form gets one more
+    /// `$`.
+    Wrapped,
+}
+
 /// Writes a JSON text.
-///
-/// A number that JSON cannot spell (`NaN`, `Infinity`) is written as Python does, bare.
 #[derive(Debug)]
 pub struct JsonSink {
     out: Vec<u8>,
     layout: Layout,
+    non_finite: NonFinite,
     depth: usize,
     state: State,
 }
@@ -71,9 +82,14 @@ enum State {
 }
 
 impl JsonSink {
-    /// A sink with nothing written.
+    /// A sink with nothing written. `NaN` and `Infinity` will stand bare, as Python writes them.
     pub fn new(layout: Layout) -> JsonSink {
-        JsonSink { out: Vec::new(), layout, depth: 0, state: State::Due }
+        JsonSink { out: Vec::new(), layout, non_finite: NonFinite::Bare, depth: 0, state: State::Due }
+    }
+
+    /// A sink for native documents: what it writes is strict JSON.
+    pub fn native(layout: Layout) -> JsonSink {
+        JsonSink { non_finite: NonFinite::Wrapped, ..JsonSink::new(layout) }
     }
 
     /// The text written so far.
@@ -163,12 +179,41 @@ impl Sink for JsonSink {
     }
 
     fn number(&mut self, text: &str) {
-        self.scalar(text.as_bytes());
+        if self.non_finite == NonFinite::Bare || !is_non_finite(text) {
+            return self.scalar(text.as_bytes());
+        }
+        self.begin_object();
+        self.key(NUMBER);
+        self.text(text);
+        self.end_object();
     }
 
     fn text(&mut self, text: &str) {
         self.before();
         self.quoted(text);
+    }
+
+    fn json(&mut self, value: &Json) {
+        match value {
+            Json::Object(object) => {
+                self.begin_object();
+                for (key, value) in object.iter() {
+                    if self.non_finite == NonFinite::Wrapped && object.len() == 1 && is_wrapping(&key.to_str_lossy()) {
+                        self.key(&format!("${}", key.to_str_lossy()));
+                    } else {
+                        self.spelled_key(key);
+                    }
+                    self.json(value);
+                }
+                self.end_object();
+            }
+            Json::Array(items) => {
+                self.begin_array();
+                items.iter().for_each(|item| self.json(item));
+                self.end_array();
+            }
+            scalar => scalar.write(self),
+        }
     }
 
     fn string(&mut self, text: &JsonString) {
@@ -203,6 +248,54 @@ impl Sink for JsonSink {
     fn end_object(&mut self) {
         self.end(b'}');
     }
+}
+
+/// The key that wraps a number which JSON cannot spell.
+const NUMBER: &str = "$number";
+
+/// Whether an object with this one key has, or could be taken to have, the form of a wrapped number.
+fn is_wrapping(key: &str) -> bool {
+    key.strip_suffix("number").is_some_and(|signs| !signs.is_empty() && signs.bytes().all(|b| b == b'$'))
+}
+
+/// The value of a native document.
+pub(crate) fn read_value(node: Node<'_>) -> Json {
+    unwrap_numbers(node.into_json())
+}
+
+/// The object of some pairs of a native document.
+pub(crate) fn read_object(fields: Fields<'_>) -> Object {
+    unwrap_values(into_object(fields))
+}
+
+/// Undoes what a native sink wraps.
+fn unwrap_numbers(value: Json) -> Json {
+    match value {
+        Json::Array(items) => Json::Array(items.into_iter().map(unwrap_numbers).collect()),
+        Json::Object(object) => unwrap_object(object),
+        scalar => scalar,
+    }
+}
+
+fn unwrap_object(object: Object) -> Json {
+    let wrapping = object.len() == 1 && object.iter().all(|(key, _)| is_wrapping(&key.to_str_lossy()));
+    if !wrapping {
+        return Json::Object(unwrap_values(object));
+    }
+    let number = object.get(NUMBER).and_then(Json::as_str).filter(|text| is_non_finite(text));
+    if let Some(number) = number.and_then(|text| Number::parse(&text)) {
+        return Json::Number(number);
+    }
+    let unsigned = |key: JsonString| match key.to_str_lossy().strip_prefix("$$") {
+        Some(rest) => JsonString::from(format!("${rest}")),
+        None => key,
+    };
+    Json::Object(object.into_iter().map(|(key, value)| (unsigned(key), unwrap_numbers(value))).collect())
+}
+
+/// Undoes what a native sink wraps, in the values of an object.
+fn unwrap_values(object: Object) -> Object {
+    object.into_iter().map(|(key, value)| (key, unwrap_numbers(value))).collect()
 }
 
 /// Builds a [`Json`] value.

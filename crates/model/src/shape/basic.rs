@@ -2,7 +2,7 @@
 
 use super::{Reading, Shape};
 use crate::error::Result;
-use crate::json::{Json, Node, Number, Object, Sink, Value};
+use crate::json::{Json, Node, Number, Object, Sink, Value, read_object, read_value};
 
 impl Shape for String {
     fn write<S: Sink>(&self, out: &mut S) {
@@ -69,7 +69,7 @@ impl Shape for Number {
     }
 
     fn read(node: Node<'_>, reading: &mut Reading) -> Result<Number> {
-        match node.into_json() {
+        match read_value(node) {
             Json::Number(number) => Ok(number),
             other => Err(reading.error(0, format!("expected a number, found {}", other.kind()))),
         }
@@ -82,7 +82,7 @@ impl Shape for Json {
     }
 
     fn read(node: Node<'_>, _: &mut Reading) -> Result<Json> {
-        Ok(node.into_json())
+        Ok(read_value(node))
     }
 
     fn is_absent(&self) -> bool {
@@ -92,15 +92,19 @@ impl Shape for Json {
 
 impl Shape for Object {
     fn write<S: Sink>(&self, out: &mut S) {
-        if self.is_plain() {
-            Object::write(self, out);
-        } else {
-            out.json(&Json::Object(self.clone()));
+        if !self.is_plain() {
+            return out.json(&Json::Object(self.clone()));
         }
+        out.begin_object();
+        for (key, value) in self.iter() {
+            out.spelled_key(key);
+            out.json(value);
+        }
+        out.end_object();
     }
 
     fn read(node: Node<'_>, reading: &mut Reading) -> Result<Object> {
-        reading.object(node).map(crate::json::into_object)
+        reading.object(node).map(read_object)
     }
 
     fn is_absent(&self) -> bool {
@@ -153,8 +157,12 @@ impl<T: Shape> Shape for Vec<T> {
         let Value::Array(items) = node.value else {
             return Err(reading.wrong(&node, "an array"));
         };
-        let read_item = |(index, item)| reading.at(index, |reading| T::read(item, reading));
-        items.into_iter().enumerate().map(read_item).collect()
+        // A collect of results would guess its room, and take twice what it needs.
+        let mut values = Vec::with_capacity(items.len());
+        for (index, item) in items.into_iter().enumerate() {
+            values.push(reading.at(index, |reading| T::read(item, reading))?);
+        }
+        Ok(values)
     }
 
     fn is_absent(&self) -> bool {

@@ -16,16 +16,17 @@ macro_rules! parts {
             ) -> $crate::error::Result<(Self, $crate::json::Fields<'a>)> {
                 let _ = &reading;
                 $( #[allow(unused_mut, reason = "a flat field has no slot to fill")] let mut $field = None; )*
-                #[allow(unused_mut, reason = "a struct without flat fields gives the rest back untouched")]
-                let mut rest = Vec::new();
-                #[allow(unused_labels, reason = "a struct without fields takes nothing")]
-                'fields: for (key, node) in fields {
+                let unread = |(key, node): $crate::json::Field<'a>| {
                     #[allow(unused_variables, reason = "a struct whose fields are all flat compares nothing")]
                     let name = key.to_str_lossy();
-                    $( $crate::shape::macros::read_field!($kind, $field, name, node, reading, 'fields); )*
+                    $( $crate::shape::macros::read_field!($kind, $field, name, node, reading); )*
                     drop(name);
-                    rest.push((key, node));
-                }
+                    Ok(Some((key, node)))
+                };
+                // What is left stays in the allocation it came in.
+                #[allow(unused_mut, reason = "a struct without flat fields gives the rest back untouched")]
+                let mut rest: $crate::json::Fields<'a> =
+                    fields.into_iter().map(unread).filter_map(Result::transpose).collect::<$crate::error::Result<_>>()?;
                 $( let $field = $crate::shape::macros::take_field!($kind, $field, rest, reading); )*
                 Ok(($type { $($field,)* $( $unstored: Default::default(), )* }, rest))
             }
@@ -50,15 +51,15 @@ macro_rules! write_field {
 }
 
 macro_rules! read_field {
-    (flat, $field:ident, $name:ident, $node:ident, $reading:ident, $next:lifetime) => {};
-    ($kind:ident, $field:ident, $name:ident, $node:ident, $reading:ident, $next:lifetime) => {
+    (flat, $field:ident, $name:ident, $node:ident, $reading:ident) => {};
+    ($kind:ident, $field:ident, $name:ident, $node:ident, $reading:ident) => {
         if $name == stringify!($field) {
             $reading.within(stringify!($field), |reading| {
                 let value = $crate::shape::Shape::read($node, reading)?;
                 reading.fill(&mut $field, value);
                 Ok(())
             })?;
-            continue $next;
+            return Ok(None);
         }
     };
 }
@@ -80,8 +81,8 @@ macro_rules! take_field {
 
 /// Declares a struct with an `extra` field as a whole object: what is not declared survives there.
 macro_rules! shape {
-    ($type:ident { $($fields:tt)* }) => {
-        $crate::shape::parts! { $type { $($fields)* } extra }
+    ($type:ident { $($fields:tt)* } $($unstored:ident)*) => {
+        $crate::shape::parts! { $type { $($fields)* } $($unstored)* extra }
 
         impl $crate::shape::Shape for $type {
             fn write<S: $crate::json::Sink>(&self, out: &mut S) {
@@ -151,8 +152,7 @@ macro_rules! words_enum {
 
             fn read(node: $crate::json::Node<'_>, reading: &mut $crate::shape::Reading) -> $crate::error::Result<Self> {
                 let at = node.at;
-                let word = <String as $crate::shape::Shape>::read(node, reading)?;
-                $type::from_word(&word).ok_or_else(|| {
+                reading.word(node, $type::from_word)?.ok_or_else(|| {
                     let known: &[&str] = &[$($word,)*];
                     reading.error(at, format!("unknown word; expected one of {}", known.join(", ")))
                 })
@@ -186,7 +186,7 @@ macro_rules! words_enum {
             }
 
             fn read(node: $crate::json::Node<'_>, reading: &mut $crate::shape::Reading) -> $crate::error::Result<Self> {
-                <String as $crate::shape::Shape>::read(node, reading).map(|word| $type::from_word(&word))
+                reading.word(node, $type::from_word)
             }
         }
     };
@@ -251,7 +251,7 @@ macro_rules! tagged {
                     })*
                     _ => {
                         let (extra, fields) = $crate::extra::split(fields);
-                        Ok(($type::Other { kind, raw: $crate::json::into_object(fields) }, extra))
+                        Ok(($type::Other { kind, raw: $crate::json::read_object(fields) }, extra))
                     }
                 }
             }

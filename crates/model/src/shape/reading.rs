@@ -89,6 +89,20 @@ impl Reading {
         text
     }
 
+    /// What `read` makes of the content of a string node, without a copy of it.
+    ///
+    /// # Errors
+    /// `Corrupt` if the node is something else.
+    pub fn word<T>(&mut self, node: Node<'_>, read: impl FnOnce(&str) -> T) -> Result<T> {
+        let Value::Text(text) = node.value else {
+            return Err(self.wrong(&node, "a string"));
+        };
+        if let Ok(word) = text.to_str() {
+            return Ok(read(&word));
+        }
+        Ok(read(&self.string(text)))
+    }
+
     /// The pairs of an object node.
     ///
     /// # Errors

@@ -132,14 +132,15 @@ fn is_legal(event: &Event, turns: &mut usize) -> bool {
 }
 
 fn batch() -> BoxedStrategy<Batch> {
-    fields!(Batch {
-        seq: Just(Default::default()),
-        time: rare(time()),
-        run: rare(word().prop_map(RunId::new)),
-        events: collection::vec(entry(), 1..4),
-        extra: extra(),
-    })
-    .boxed()
+    (rare(time()), rare(word().prop_map(RunId::new)), collection::vec(entry(), 1..4), extra())
+        .prop_map(|(time, run, events, extra)| {
+            let mut batch = Batch::new(Default::default(), events);
+            batch.time = time;
+            batch.run = run;
+            batch.extra = extra;
+            batch
+        })
+        .boxed()
 }
 
 fn entry() -> BoxedStrategy<Entry> {

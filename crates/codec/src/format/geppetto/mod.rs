@@ -1,39 +1,27 @@
-//! geppetto turn documents.
-use crate::codec::*;
-use crate::input::Input;
-use crate::lint::{Finding, Strictness};
-use crate::sniff::Guess;
-use turnkeep_model::{Archive, Result};
-pub struct TurnCodec;
-pub struct FixtureCodec;
-macro_rules! stub {
-    ($t:ident, $id:literal) => {
-        impl Codec for $t {
-            fn spec(&self) -> &'static Spec {
-                &Spec {
-                    id: $id,
-                    title: "geppetto",
-                    variants: &["yaml", "json"],
-                    extensions: &[".yaml"],
-                    reads: true,
-                    writes: true,
-                    fidelity: Fidelity::FULL,
-                }
-            }
-            fn sniff(&self, _: &Input<'_>) -> Guess {
-                Guess::no()
-            }
-            fn decode(&self, _: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
-                Ok(Decoded::default())
-            }
-            fn encode(&self, _: &Archive, _: &EncodeOptions) -> Result<Encoded> {
-                Ok(Encoded::default())
-            }
-        }
-    };
-}
-stub!(TurnCodec, "geppetto.turn");
-stub!(FixtureCodec, "geppetto.fixture");
-pub fn lint(_: Input<'_>, _: Strictness) -> Result<Vec<Finding>> {
-    Ok(vec![])
-}
+//! geppetto's turn documents: `geppetto.turn` and `geppetto.fixture`.
+//!
+//! A turn of theirs is a whole context, so it decodes to a session. The documents themselves, as the serde
+//! specification describes them, are [`Turn`] and [`Block`] with the specification's helper functions beside them.
+
+mod codec;
+mod compat;
+mod decode;
+mod document;
+mod encode;
+mod keys;
+mod outcome;
+mod read;
+mod serde;
+mod validate;
+mod write;
+
+pub use codec::lint;
+pub(super) use codec::{FixtureCodec, TurnCodec};
+pub use document::{Block, Content, Correlation, File, KIND_RAW, Kind, Turn};
+pub use keys::{Key, as_nanoseconds, as_strings, get};
+pub use outcome::finish_class;
+pub use serde::{Options, from_json, from_yaml, normalize, redact, redact_encrypted_content, to_json, to_yaml};
+pub use validate::validate;
+
+/// The name under which extras of these formats are kept.
+const FORMAT: &str = "geppetto";

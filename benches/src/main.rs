@@ -1,0 +1,87 @@
+//! Measures turnkeep: ratios to what one would use instead, taken in the same run, each with the bound it must hold.
+//!
+//! `cargo xtask bench [model|codec|all] [--write]` runs this in release mode.
+
+#![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
+
+mod documents;
+mod plain;
+mod prose;
+mod python;
+mod race;
+mod random;
+mod report;
+mod sessions;
+mod turns;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use documents::Job;
+use report::Report;
+
+type Failure = Box<dyn std::error::Error>;
+type Outcome<T> = Result<T, Failure>;
+
+const USAGE: &str = "usage: cargo xtask bench [model|codec|all] [--write]";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(failure) => {
+            eprintln!("bench: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether every bound holds.
+fn run(words: &[&str]) -> Outcome<bool> {
+    match words {
+        ["peak", job, file] => {
+            println!("{}", documents::peak(Job::parse(job).ok_or(USAGE)?, Path::new(file))?);
+            Ok(true)
+        }
+        [] | ["all"] => measure(&[model, codec]).map(|report| report.holds()),
+        ["model"] => measure(&[model]).map(|report| report.holds()),
+        ["codec"] => measure(&[codec]).map(|report| report.holds()),
+        ["--write"] | ["all", "--write"] => {
+            let report = measure(&[model, codec])?;
+            fs::write("docs/benchmarks.md", report.to_markdown())?;
+            Ok(report.holds())
+        }
+        _ => Err(USAGE.into()),
+    }
+}
+
+type Group = fn(&mut Report, &Path) -> Outcome<()>;
+
+fn model(report: &mut Report, scratch: &Path) -> Outcome<()> {
+    documents::speed(report)?;
+    documents::memory(report, scratch)
+}
+
+fn codec(report: &mut Report, scratch: &Path) -> Outcome<()> {
+    turns::speed(report, scratch)
+}
+
+fn measure(groups: &[Group]) -> Outcome<Report> {
+    let scratch = scratch()?;
+    let mut report = Report::start();
+    for group in groups {
+        group(&mut report, &scratch)?;
+    }
+    Ok(report)
+}
+
+/// A folder for the files of a run, beside the build.
+fn scratch() -> Outcome<PathBuf> {
+    let program = std::env::current_exe()?;
+    let folder = program.ancestors().nth(2).ok_or("the program stands in no target folder")?.join("bench");
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}

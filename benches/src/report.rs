@@ -1,0 +1,161 @@
+//! What was measured, and whether it holds.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::race::Times;
+
+/// What a ratio must not fall below or exceed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bound {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+/// One measurement.
+#[derive(Debug)]
+pub(crate) struct Row {
+    name: &'static str,
+    ours: String,
+    theirs: String,
+    ratio: f64,
+    bound: Bound,
+}
+
+/// A measurement that could not be made, and why.
+#[derive(Debug)]
+struct Skipped {
+    name: &'static str,
+    why: String,
+}
+
+/// All that a run measured.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    rows: Vec<Row>,
+    skipped: Vec<Skipped>,
+}
+
+impl Row {
+    /// Our speed against another one's.
+    pub(crate) fn speed(name: &'static str, times: Times, bound: Bound) -> Row {
+        Row { name, ours: milliseconds(times.ours), theirs: milliseconds(times.theirs), ratio: times.ratio(), bound }
+    }
+
+    /// Our peak memory against the size of the file.
+    pub(crate) fn memory(name: &'static str, peak: u64, file: u64, bound: Bound) -> Row {
+        Row { name, ours: megabytes(peak), theirs: megabytes(file), ratio: peak as f64 / file.max(1) as f64, bound }
+    }
+
+    pub(crate) fn holds(&self) -> bool {
+        match self.bound {
+            Bound::AtLeast(low) => self.ratio >= low,
+            Bound::AtMost(high) => self.ratio <= high,
+        }
+    }
+
+    fn verdict(&self) -> &'static str {
+        if self.holds() { "PASS" } else { "FAIL" }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::AtLeast(low) => write!(f, "at least {low:.1}x"),
+            Bound::AtMost(high) => write!(f, "at most {high:.1}x"),
+        }
+    }
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Row { name, ours, theirs, ratio, bound } = self;
+        let verdict = self.verdict();
+        write!(f, "{name:<48} {ours:>10} {theirs:>10} {ratio:>7.2}x  {:<14} {verdict}", bound.to_string())
+    }
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<48} skipped: {}", self.name, self.why)
+    }
+}
+
+impl Report {
+    /// An empty report; prints the line above the rows.
+    pub(crate) fn start() -> Report {
+        println!("{:<48} {:>10} {:>10} {:>8}  {:<14} verdict", "what", "ours", "theirs", "ratio", "bound");
+        Report::default()
+    }
+
+    /// Adds a measurement, and prints it.
+    pub(crate) fn measured(&mut self, row: Row) {
+        println!("{row}");
+        self.rows.push(row);
+    }
+
+    /// Adds what could not be measured, and prints why.
+    pub(crate) fn skipped(&mut self, name: &'static str, why: &str) {
+        let skipped = Skipped { name, why: why.to_owned() };
+        println!("{skipped}");
+        self.skipped.push(skipped);
+    }
+
+    pub(crate) fn holds(&self) -> bool {
+        self.rows.iter().all(Row::holds)
+    }
+
+    /// The report as the documentation shows it: only what does not depend on the machine's speed.
+    pub(crate) fn to_markdown(&self) -> String {
+        let mut text = String::from(INTRODUCTION);
+        text.push_str("| what | ratio | bound | holds |\n|---|---:|---|---|\n");
+        for row in &self.rows {
+            let holds = if row.holds() { "yes" } else { "no" };
+            text.push_str(&format!("| {} | {:.1}x | {} | {holds} |\n", row.name, row.ratio, row.bound));
+        }
+        for Skipped { name, why } in &self.skipped {
+            text.push_str(&format!("| {name} | not measured: {why} | | |\n"));
+        }
+        text
+    }
+}
+
+const INTRODUCTION: &str = "\
+# Benchmarks
+
+Written by `cargo xtask bench --write`; run `cargo xtask bench` to measure on your machine.
+
+A speed ratio is our throughput over the other one's on the same bytes, measured in turns in one run, best of each: 2.0x
+means twice as fast as it, 0.5x half as fast. A memory ratio is the peak resident memory of a fresh process over the
+size of the file it reads. Ratios vary by a few percent from run to run and less from machine to machine than times do;
+a run fails when a bound does not hold.
+
+The documents are made from a fixed seed: sessions of a coding agent with thinking, tool calls and listings, about 7 kB
+a turn. `serde_json` reads into and writes from derived structs with owned strings and the same fields, a block being
+one flat struct (`benches/src/plain.rs`); they keep neither unknown fields nor the spelling of numbers, which we do.
+
+";
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_that_does_not_hold_fails_the_report() {
+        let rows = vec![Row::memory("a", 200, 100, Bound::AtMost(3.0)), Row::memory("b", 310, 100, Bound::AtMost(3.0))];
+
+        let report = Report { rows, skipped: Vec::new() };
+
+        assert_eq!(report.rows.iter().map(Row::verdict).collect::<Vec<_>>(), ["PASS", "FAIL"]);
+        assert!(!report.holds());
+    }
+}

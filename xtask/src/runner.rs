@@ -1,0 +1,46 @@
+//! Which program runs the tests.
+
+use crate::Outcome;
+use crate::cargo::Cargo;
+use crate::tally::Tally;
+use crate::workspace::Workspace;
+
+/// A program that runs tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Runner {
+    Nextest,
+    CargoTest,
+}
+
+const NEXTEST: &[&str] =
+    &["nextest", "run", "--workspace", "--no-fail-fast", "--status-level=fail", "--final-status-level=skip"];
+const CARGO_TEST: &[&str] = &["test", "--workspace", "--all-targets", "--no-fail-fast"];
+const DOCTESTS: &[&str] = &["test", "--workspace", "--doc", "--no-fail-fast"];
+
+impl Runner {
+    /// Nextest if it is installed.
+    pub(crate) fn choose(workspace: &Workspace) -> Runner {
+        let nextest = Cargo::new(workspace, &["nextest", "--version"]).works();
+        if nextest { Runner::Nextest } else { Runner::CargoTest }
+    }
+
+    /// Runs every test but the doctests.
+    pub(crate) fn run(self, workspace: &Workspace, features: &[&str], tally: &mut Tally) -> Outcome<()> {
+        let arguments = match self {
+            Runner::Nextest => NEXTEST,
+            Runner::CargoTest => CARGO_TEST,
+        };
+        count(Cargo::new(workspace, &[arguments, features].concat()), tally)
+    }
+}
+
+/// Runs the doctests, which only cargo can.
+pub(crate) fn doctests(workspace: &Workspace, tally: &mut Tally) -> Outcome<()> {
+    count(Cargo::new(workspace, DOCTESTS), tally)
+}
+
+fn count(cargo: Cargo, tally: &mut Tally) -> Outcome<()> {
+    let (lines, verdict) = cargo.watched()?;
+    lines.iter().for_each(|line| tally.add_line(line));
+    verdict
+}
