@@ -9,6 +9,7 @@ use crate::shape::{Parts, Reading, Shape, parts};
 /// It is never a second copy of what was consumed. A format's encoder gives its own part back; other parts are
 /// reported as lost when a session is written in another format.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::box_collection, reason = "most nodes have no extra; absence costs them one word")]
 pub struct Extra(Option<Box<Vec<(String, ExtraPart)>>>);
 
 /// The part of one format.

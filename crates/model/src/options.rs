@@ -142,6 +142,7 @@ words! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "the variants are declared by a macro")]
 impl Default for ToolMode {
     fn default() -> ToolMode {
         ToolMode::Auto
@@ -263,6 +264,7 @@ words! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "the variants are declared by a macro")]
 impl Default for ResponseKind {
     fn default() -> ResponseKind {
         ResponseKind::Text

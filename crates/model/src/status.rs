@@ -128,6 +128,7 @@ words! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "the variants are declared by a macro")]
 impl Default for FinishReason {
     fn default() -> FinishReason {
         FinishReason::Stop

@@ -266,7 +266,7 @@ impl Sink for YamlSink {
 /// Whether a text of several lines can stand as it is under a `|`.
 fn is_literal(text: &str) -> bool {
     text.contains('\n')
-        && text.trim_end_matches('\n') != ""
+        && !text.trim_end_matches('\n').is_empty()
         && !text.starts_with([' ', '\n', '\t'])
         && !text.ends_with("\n\n")
         && text

@@ -201,6 +201,7 @@ macro_rules! tagged {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[non_exhaustive]
+        #[allow(clippy::large_enum_variant, reason = "the common variants are the large ones")]
         pub enum $type {
             $($(#[$doc])* $variant($variant),)*
             /// A kind that this version does not know.
