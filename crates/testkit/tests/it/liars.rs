@@ -16,6 +16,7 @@ struct Liar {
 const HONEST: Liar = Liar { before: |_| {}, after: |_| {}, panics: |_| false };
 
 fn native() -> &'static dyn Codec {
+    #[expect(clippy::unwrap_used, reason = "the native format is registered")]
     format::by_id("turnkeep").unwrap()
 }
 
