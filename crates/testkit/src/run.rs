@@ -34,9 +34,16 @@ where
         Ok(()) => {}
         Err(TestError::Abort(why)) => panic!("no cases could be generated: {why}"),
         Err(TestError::Fail(why, smallest)) => {
-            panic!("{why}\nsmallest case (seed {}): {smallest:#?}", seed())
+            panic!("{why}\nsmallest case (seed {}): {}", seed(), terse(&format!("{smallest:#?}")))
         }
     }
+}
+
+/// A printed value without the fields that are empty.
+fn terse(printed: &str) -> String {
+    let empty = |line: &&str| [": None,", ": [],", ": Null,"].iter().any(|end| line.ends_with(end));
+    let lines: Vec<&str> = printed.lines().filter(|line| !empty(line)).collect();
+    lines.join("\n")
 }
 
 fn config(cases: u32) -> Config {

@@ -7,7 +7,6 @@ use turnkeep_codec::{Codec, Confidence, DecodeOptions, Decoded, EncodeOptions, E
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Archive, Loss};
 
-use super::UNFINISHED;
 use super::compare::archive_diff;
 use crate::generate;
 use crate::golden::Case;
@@ -118,7 +117,7 @@ fn sniffed(codec: &dyn Codec, bytes: &[u8], name: Option<&str>) -> Result<(), Te
     if let Some(name) = name {
         input = input.named(name);
     }
-    let others = format::ALL.iter().filter(|other| other.spec().reads && !UNFINISHED.contains(&other.spec().id));
+    let others = format::ALL.iter().filter(|other| other.spec().reads);
     let certain: Vec<_> = others
         .filter(|other| other.sniff(&input).confidence == Confidence::Certain)
         .map(|other| other.spec().id)

@@ -10,9 +10,6 @@ pub struct Law {
     pub check: fn(&dyn Codec),
 }
 
-/// Formats that are being written: temporary, to be emptied.
-pub const UNFINISHED: &[&str] = &[];
-
 /// Builds a table of laws, and a macro that makes a test of every law for every format it is given.
 macro_rules! laws {
     ($d:tt $(#[$doc:meta])* $table:ident, $(#[$suite_doc:meta])* $suite:ident: [$($law:ident = $path:path,)*]) => {
@@ -70,9 +67,6 @@ laws! { $
 /// Where it does not hold, or where there is no such law or format.
 #[expect(clippy::expect_used, reason = "a misspelled name is a failed test")]
 pub fn check(table: &[Law], name: &str, format: &str) {
-    if UNFINISHED.contains(&format) {
-        return;
-    }
     let codec = format::by_id(format).expect("a registered format");
     let law = table.iter().find(|law| law.name == name).expect("a law of the table");
     (law.check)(codec);

@@ -9,14 +9,16 @@ use crate::generate::{mutated, mutations, noise};
 use crate::golden::Case;
 use crate::run::for_all;
 
-/// Any bytes are read or refused, in bounded time and memory, without a panic; what was read can be written.
+/// Any bytes are read or refused, in bounded time and memory, without a panic; what was read can be written and read.
 pub fn total(codec: &dyn Codec) {
     hostile().iter().for_each(|bytes| survives(codec, bytes));
     for_all(300, &noise(), |bytes| {
         survives(codec, &bytes);
         Ok(())
     });
-    let inputs: Vec<Vec<u8>> = Case::all(codec.spec().id).into_iter().map(|case| case.input).collect();
+    // What must be refused was made to exhaust a reader; damage teaches nothing more.
+    let usable = Case::all(codec.spec().id).into_iter().filter(|case| !case.fails());
+    let inputs: Vec<Vec<u8>> = usable.map(|case| case.input).collect();
     inputs.iter().for_each(|bytes| survives_cuts(codec, bytes));
     for_all(400, &(any::<Index>(), mutations()), |(at, mutations)| {
         if let Some(bytes) = inputs.get(at.index(inputs.len().max(1))) {
@@ -40,21 +42,28 @@ pub fn fuzz(format: &str, bytes: &[u8]) {
     }
 }
 
-/// Reads, sniffs, and writes what was read: none of it may panic.
+/// Reads, sniffs, and writes what was read: none of it may panic, and what was written can be read.
 fn survives(codec: &dyn Codec, bytes: &[u8]) {
     let input = Input::new(bytes);
     let _ = codec.sniff(&input);
-    if let Ok(decoded) = codec.decode(input, &DecodeOptions::default()) {
-        let _ = codec.encode(&decoded.archive, &EncodeOptions::default());
+    if let Ok(decoded) = codec.decode(input, &DecodeOptions::default())
+        && let Ok(encoded) = codec.encode(&decoded.archive, &EncodeOptions::default())
+    {
+        let again = codec.decode(Input::new(&encoded.bytes), &DecodeOptions::default());
+        assert!(again.is_ok(), "{:?}\nread: {}\nwritten: {}", again.err(), shown(bytes), shown(&encoded.bytes));
     }
     if let Ok(decoded) = codec.decode(Input::new(bytes), &DecodeOptions::compat()) {
         let _ = codec.encode(&decoded.archive, &EncodeOptions::compat());
     }
 }
 
+fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
 /// Cuts a small input at every byte, a large one at some.
 fn survives_cuts(codec: &dyn Codec, bytes: &[u8]) {
-    let step = bytes.len() / 400 + 1;
+    let step = bytes.len() / 200 + 1;
     for cut in (0..bytes.len()).step_by(step) {
         survives(codec, bytes.get(..cut).unwrap_or_default());
     }
