@@ -1,10 +1,13 @@
 //! From bytes of one format to bytes of another.
 
-use turnkeep_model::{Archive, Loss, Result};
+use turnkeep_model::{Archive, Loss, LossKind, Result};
 
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Target};
 use crate::input::Input;
 use crate::sniff::{Sniffed, sniff};
+
+/// The one format that holds records.
+const JOURNAL: &str = "turnkeep.jsonl";
 
 /// What a conversion gave.
 pub struct Conversion {
@@ -44,7 +47,16 @@ pub fn decode(
 pub fn encode(archive: &Archive, target: &Target, options: &EncodeOptions) -> Result<Encoded> {
     let mut options = options.clone();
     options.variant = target.variant.clone().or(options.variant);
-    target.codec.encode(archive, &options)
+    let mut encoded = target.codec.encode(archive, &options)?;
+    encoded.losses.extend(lost_records(archive, target));
+    Ok(encoded)
+}
+
+/// A journal knows more than the session it folds to: when each record was made, and what is known of each tool call.
+fn lost_records(archive: &Archive, target: &Target) -> Option<Loss> {
+    let journal = archive.journal.as_deref().filter(|journal| journal.tells_more_than_it_folds_to())?;
+    let what = format!("only what the journal's {} records fold to is kept", journal.last());
+    (target.codec.spec().id != JOURNAL).then(|| Loss::encode(LossKind::Dropped, "journal", what))
 }
 
 /// Reads an input and writes it in the target's format.

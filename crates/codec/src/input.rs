@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use turnkeep_model::json::{self, Nan, Node};
+use turnkeep_model::json::{self, MAX_DEPTH, Nan, Node};
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::yaml;
@@ -102,11 +102,23 @@ impl<'a> Input<'a> {
         self.document.get_or_init(|| parse(self.text()?)).as_ref()
     }
 
-    /// Takes the parsed text.
+    /// Takes the parsed text of a foreign format.
+    ///
+    /// # Errors
+    /// As [`Input::document`], and `TooLarge` where it nests deeper than [`MAX_DEPTH`].
+    pub fn into_document(self) -> Result<Document<'a>> {
+        let document = self.into_native_document()?;
+        match document.node.deeper_than(MAX_DEPTH) {
+            None => Ok(document),
+            Some(at) => Err(too_deep(at).locate(document.text)),
+        }
+    }
+
+    /// Takes the parsed text of a native document, which may hold a foreign one and so nest deeper.
     ///
     /// # Errors
     /// As [`Input::document`].
-    pub fn into_document(self) -> Result<Document<'a>> {
+    pub fn into_native_document(self) -> Result<Document<'a>> {
         match self.document.into_inner() {
             Some(document) => document,
             None => parse(Input::new(self.bytes).text()?),
@@ -134,6 +146,12 @@ fn parse(text: &str) -> Result<Document<'_>> {
 fn parse_yaml(text: &str) -> Result<Document<'_>> {
     let (node, notes) = yaml::parse(text).map_err(|error| error.locate(text))?;
     Ok(Document { node, text, syntax: Syntax::Yaml, notes })
+}
+
+fn too_deep(at: u32) -> Error {
+    Error::new(ErrorKind::TooLarge, format!("nested deeper than {MAX_DEPTH} levels"))
+        .offset(at as usize)
+        .hint("flatten the document")
 }
 
 fn not_utf8(bytes: &[u8], at: usize) -> Error {

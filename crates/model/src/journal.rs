@@ -110,6 +110,16 @@ impl Journal {
         self.batches.iter().flat_map(Batch::records)
     }
 
+    /// Whether it holds what its session does not: times, runs, the ledger, steps on the way.
+    pub fn tells_more_than_it_folds_to(&self) -> bool {
+        let plain = |entry: &Entry| {
+            entry.extra.is_empty() && matches!(entry.event, Event::SessionOpened(_) | Event::TurnOpened(_))
+        };
+        self.batches.iter().any(|batch| {
+            batch.time.is_some() || batch.run.is_some() || !batch.extra.is_empty() || !batch.events.iter().all(plain)
+        })
+    }
+
     /// Refuses a journal that has a gap or a repetition.
     ///
     /// # Errors

@@ -156,3 +156,15 @@ fn a_newer_version_is_refused_with_the_remedy() {
 
     ran.says("new.json: turnkeep: version 99 of the native format is not known here");
 }
+
+#[test]
+fn a_journal_that_tells_more_than_its_session_is_a_loss() {
+    let journal = "{\"turnkeep\":1,\"journal\":\"s\"}\n{\"seq\":1,\"time\":\"2026-01-16T10:00:00.000Z\",\"events\":[{\"type\":\"log.added\",\"line\":\"hello\"}]}\n";
+    let place = Place::new().with("j.jsonl", journal);
+
+    place.run("convert j.jsonl --to turnkeep -o out.json --report r.json").ends(0);
+    place.run("convert j.jsonl --to turnkeep.jsonl -o copy.jsonl --strict").ends(0);
+
+    assert!(place.text("r.json").contains("\"at\": \"journal\""), "{}", place.text("r.json"));
+    assert_eq!(place.text("copy.jsonl"), journal);
+}

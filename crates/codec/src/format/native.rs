@@ -96,7 +96,7 @@ fn sniff_document(input: &Input<'_>, syntax: Syntax) -> Guess {
 }
 
 fn decode_document(input: Input<'_>) -> Result<Decoded> {
-    let Document { node, text, notes, .. } = input.into_document()?;
+    let Document { node, text, notes, .. } = input.into_native_document()?;
     let (archive, mut losses) = Archive::read(node).map_err(|error| error.locate(text))?;
     losses.extend(notes.losses());
     Ok(Decoded { archive, losses })

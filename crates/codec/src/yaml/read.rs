@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span};
-use turnkeep_model::json::{self, Fields, MAX_DEPTH, Nan, Node, Text, Value};
+use turnkeep_model::json::{self, Fields, MAX_TEXT_DEPTH, Nan, Node, Text, Value};
 use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result};
 
 use super::scalar::resolve;
@@ -44,6 +44,8 @@ impl Notes {
 pub fn parse(text: &str) -> Result<(Node<'_>, Notes)> {
     let options = granit_parser::options! {
         max_buffered_comment_events: usize::MAX,
+        flow_nesting_limit: MAX_TEXT_DEPTH,
+        block_nesting_limit: MAX_TEXT_DEPTH,
     };
     let mut reader = Reader {
         events: Parser::new_from_str_with_options(text, options),
@@ -145,7 +147,7 @@ impl<'a> Reader<'a> {
         let Some(Anchored { node, weight, depth }) = self.anchors.get(&id) else {
             return Err(Error::new(ErrorKind::Corrupt, "an alias stands inside its own anchor").offset(at as usize));
         };
-        if self.depth + depth > MAX_DEPTH {
+        if self.depth + depth > MAX_TEXT_DEPTH {
             return Err(too_deep(at));
         }
         self.budget = self.budget.checked_sub(*weight).ok_or_else(|| {
@@ -158,7 +160,7 @@ impl<'a> Reader<'a> {
 
     fn nested<T>(&mut self, at: u32, read: fn(&mut Self) -> Result<T>) -> Result<T> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
+        if self.depth > MAX_TEXT_DEPTH {
             return Err(too_deep(at));
         }
         let value = read(self);
@@ -299,7 +301,7 @@ fn offset(span: &Span) -> u32 {
 }
 
 fn too_deep(at: u32) -> Error {
-    let why = format!("nested deeper than {MAX_DEPTH} levels");
+    let why = format!("nested deeper than {MAX_TEXT_DEPTH} levels");
     Error::new(ErrorKind::TooLarge, why).offset(at as usize).hint("flatten the document")
 }
 
@@ -336,9 +338,10 @@ fn complex_key(at: u32) -> Error {
 }
 
 fn syntax(error: &granit_parser::ScanError) -> Error {
-    let kind = match error.info().contains("nest") || error.info().contains("recursion") {
-        true => ErrorKind::TooLarge,
-        false => ErrorKind::Corrupt,
-    };
-    Error::new(kind, format!("not YAML: {}", error.info())).line(error.marker().line())
+    let line = error.marker().line();
+    let info = error.info();
+    if info.contains("nest") || info.contains("recursion") {
+        return too_deep(error.marker().byte_offset().and_then(|at| u32::try_from(at).ok()).unwrap_or(0)).line(line);
+    }
+    Error::new(ErrorKind::Corrupt, format!("not YAML: {info}")).line(line)
 }

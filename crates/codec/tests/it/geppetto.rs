@@ -365,3 +365,17 @@ fn crlf_and_a_byte_order_mark_are_accepted() {
     let turn = geppetto::from_yaml(text.as_bytes()).unwrap();
     assert_eq!(turn.blocks()[0].get("text").unwrap().as_str().as_deref(), Some("one\ntwo\n"));
 }
+
+#[test]
+fn what_nests_as_deep_as_it_may_can_go_through_the_native_formats() {
+    let deep = format!("{}{}", "[".repeat(250), "]".repeat(250));
+    let text = format!(r#"{{"blocks":[{{"kind":"user","role":"user","payload":{{"x":{deep}}}}}]}}"#);
+    for native in ["turnkeep", "turnkeep.yaml", "turnkeep.jsonl"] {
+        let target = Target::parse(native).unwrap();
+        let options = (DecodeOptions::default(), EncodeOptions::default());
+        let there = convert(Input::new(text.as_bytes()), None, &target, &options.0, &options.1).unwrap();
+        let target = Target::parse("geppetto.turn:json").unwrap();
+        let back = convert(Input::new(&there.bytes), None, &target, &options.0, &options.1).unwrap();
+        assert_same(&String::from_utf8(back.bytes).unwrap(), &text);
+    }
+}

@@ -13,7 +13,7 @@ mod value;
 pub use escape::LoneSurrogate;
 pub use node::{Field, Fields, Node, Text, Value};
 pub use number::Number;
-pub use parse::{MAX_DEPTH, Nan, parse, parse_with};
+pub use parse::{MAX_DEPTH, MAX_TEXT_DEPTH, Nan, parse, parse_with};
 pub use sink::{JsonSink, Layout, Sink, TreeSink};
 pub(crate) use sink::{read_object, read_value};
 pub use value::{Json, JsonString, Object};

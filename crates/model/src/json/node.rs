@@ -188,6 +188,18 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The place of the first value that is nested deeper than `limit` levels.
+    pub fn deeper_than(&self, limit: usize) -> Option<u32> {
+        if limit == 0 && matches!(self.value, Value::Array(_) | Value::Object(_)) {
+            return Some(self.at);
+        }
+        match &self.value {
+            Value::Array(items) => items.iter().find_map(|item| item.deeper_than(limit - 1)),
+            Value::Object(fields) => fields.iter().find_map(|(_, node)| node.deeper_than(limit - 1)),
+            _ => None,
+        }
+    }
+
     /// What kind of value this is, as a person would say it.
     pub fn kind(&self) -> &'static str {
         match self.value {

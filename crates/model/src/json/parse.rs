@@ -10,6 +10,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// How deep a document may nest: deeper ones are refused rather than risking the stack.
 pub const MAX_DEPTH: usize = 256;
 
+/// How deep a text may nest at all: a native document holds foreign ones some levels further down.
+pub const MAX_TEXT_DEPTH: usize = MAX_DEPTH + 64;
+
 /// Whether the bare words `NaN`, `Infinity` and `-Infinity` are numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nan {
@@ -22,7 +25,7 @@ pub enum Nan {
 /// Parses a JSON text.
 ///
 /// # Errors
-/// `Corrupt` with the byte where it stops being JSON; `TooLarge` when it nests deeper than [`MAX_DEPTH`].
+/// `Corrupt` with the byte where it stops being JSON; `TooLarge` when it nests deeper than [`MAX_TEXT_DEPTH`].
 pub fn parse(text: &str) -> Result<Node<'_>> {
     parse_with(text, Nan::Refuse)
 }
@@ -90,8 +93,8 @@ impl<'a> Parser<'a> {
 
     fn nested(&mut self, read: fn(&mut Self) -> Result<Value<'a>>) -> Result<Value<'a>> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            let why = format!("nested deeper than {MAX_DEPTH} levels");
+        if self.depth > MAX_TEXT_DEPTH {
+            let why = format!("nested deeper than {MAX_TEXT_DEPTH} levels");
             return Err(Error::new(ErrorKind::TooLarge, why).offset(self.at).hint("flatten the document"));
         }
         self.at += 1;
