@@ -30,7 +30,7 @@ fn yaml_100_000_levels_deep() {
     let dashes = format!("{}x", "- ".repeat(100_000));
 
     refused(flow, 6, "bad:1:");
-    refused(indented, 6, "nested deeper than 320 levels");
+    refused(indented, 6, "bad:321: nested deeper than 320 levels");
     refused(dashes, 6, "bad:1:");
 }
 
