@@ -157,6 +157,10 @@ pub struct EncodeOptions {
     pub variant: Option<String>,
     /// Whether to leave out data that the application passes along.
     pub omit_data: bool,
+    /// Whether a wire writes the next request, also for a session that came from a body of the same wire.
+    pub as_request: bool,
+    /// The model that a wire's request is for, where the session does not say or another one is wanted.
+    pub model: Option<String>,
 }
 
 impl EncodeOptions {

@@ -10,6 +10,12 @@ pub(crate) fn losses(archive: &Archive, back: &Archive, holder: &str) -> Vec<Los
     diff_archives(archive, back).into_iter().map(|change| loss(change, holder)).collect()
 }
 
+/// The same, where `known` losses say better what became of a place.
+pub(crate) fn losses_explained(archive: &Archive, back: &Archive, holder: &str, known: &[Loss]) -> Vec<Loss> {
+    let explained = |loss: Loss| known.iter().find(|better| better.at == loss.at).cloned().unwrap_or(loss);
+    losses(archive, back, holder).into_iter().map(explained).collect()
+}
+
 fn loss(change: Change, holder: &str) -> Loss {
     let (kind, what) = match (&change.before, &change.after) {
         (Some(_), None) => (LossKind::Dropped, format!("{holder} has no place for it")),

@@ -11,6 +11,7 @@ mod input;
 pub mod lint;
 mod sniff;
 mod turns;
+pub mod wire;
 pub mod yaml;
 
 pub use codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec, Target};

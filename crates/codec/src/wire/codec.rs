@@ -1,0 +1,191 @@
+//! One codec for every wire.
+
+use turnkeep_model::json::{Json, JsonSink, Layout, Object, Sink};
+use turnkeep_model::{Archive, Error, ErrorKind, Loss, LossKind, Result, Session};
+
+use super::frame::{self, Frames};
+use super::kind::{Kind, Parts};
+use super::stream::{Assembler, assemble};
+use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Spec};
+use crate::honest;
+use crate::input::Input;
+use crate::sniff::Guess;
+
+/// What is special about one vendor's wire. Everything here is a pure function over JSON and sessions.
+pub trait Wire: Send + Sync {
+    /// What the format is. Its id names the wire, as `openai.chat`.
+    fn spec(&self) -> &'static Spec;
+
+    /// Whether an object looks like a request body of this wire, and why.
+    fn sniff_request(&self, body: &Object) -> Guess;
+
+    /// Whether an object looks like a response body of this wire, and why.
+    fn sniff_response(&self, body: &Object) -> Guess;
+
+    /// Whether an object looks like an event of this wire's streams, and why.
+    fn sniff_event(&self, event: &Object) -> Guess;
+
+    /// The session that some bodies hold: the history of the request, then the answer of the response as its last turn.
+    ///
+    /// # Errors
+    /// `Corrupt`, with the path in the body, where a body cannot be read at all.
+    fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)>;
+
+    /// The bodies of a session that was decoded from this wire: of `kind`, as they were.
+    fn restore(&self, session: &Session, kind: Kind) -> Parts;
+
+    /// The next request of any session: made valid for this wire first, and then written.
+    fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>);
+
+    /// A machine that puts a stream together.
+    fn assembler(&self) -> Box<dyn Assembler>;
+}
+
+/// The codec of a wire.
+pub struct WireCodec<W>(pub W);
+
+impl<W: Wire> Codec for WireCodec<W> {
+    fn spec(&self) -> &'static Spec {
+        self.0.spec()
+    }
+
+    fn sniff(&self, input: &Input<'_>) -> Guess {
+        if let Ok(document) = input.document()
+            && let Json::Object(body) = document.node.clone().into_json()
+        {
+            return self.sniff_body(&body);
+        }
+        match frame::frames(input.bytes()) {
+            Ok(Some(frames)) => self.sniff_frames(&frames),
+            _ => Guess::no(),
+        }
+    }
+
+    fn decode(&self, input: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
+        let (kind, parts, mut losses) = self.parts(&input)?;
+        let (mut session, more) = self.0.decode(parts)?;
+        losses.extend(more);
+        session.extra.part_mut(self.0.spec().id).spelling.set("kind", kind.as_str());
+        Ok(Decoded { archive: Archive::from(session), losses })
+    }
+
+    fn encode(&self, archive: &Archive, options: &EncodeOptions) -> Result<Encoded> {
+        let Some(session) = archive.main_session() else {
+            return Err(Error::new(ErrorKind::NotFound, "there is no session to write"));
+        };
+        let id = self.0.spec().id;
+        let own = session.extra.spelling(id, "kind").and_then(Json::as_str).and_then(|word| Kind::from_word(&word));
+        let (kind, body, known) = match own {
+            Some(kind) if !options.as_request => {
+                let parts = self.0.restore(session, kind);
+                (kind, body_of(kind, &parts), None)
+            }
+            _ => {
+                let (body, losses) = self.0.next_request(session, options);
+                (Kind::Request, body, Some(losses))
+            }
+        };
+        let back = self.read_back(kind, &body)?;
+        let mut losses = honest::losses_explained(archive, &back, "a body of this wire", &known.unwrap_or_default());
+        if kind == Kind::Stream {
+            losses.push(Loss::encode(LossKind::Coerced, "extra", "a stream is written as the response it makes up"));
+        }
+        Ok(Encoded { bytes: text_of(&body), losses })
+    }
+}
+
+impl<W: Wire> WireCodec<W> {
+    fn sniff_body(&self, body: &Object) -> Guess {
+        if let (Some(Json::Object(request)), Some(Json::Object(response))) = (body.get("request"), body.get("response"))
+        {
+            let (asked, answered) = (self.0.sniff_request(request), self.0.sniff_response(response));
+            let both = asked.confidence.min(answered.confidence);
+            return Guess { confidence: both, why: format!("{}; {}", asked.why, answered.why), generation: None }
+                .of("exchange");
+        }
+        let kinds = [(self.0.sniff_request(body), "request"), (self.0.sniff_response(body), "response")];
+        let best = kinds.into_iter().max_by_key(|(guess, _)| guess.confidence);
+        best.map_or_else(Guess::no, |(guess, kind)| if guess.generation.is_none() { guess.of(kind) } else { guess })
+    }
+
+    fn sniff_frames(&self, frames: &Frames) -> Guess {
+        let objects = frames.events.iter().filter_map(Json::as_object);
+        let best = objects.map(|event| self.0.sniff_event(event)).max_by_key(|guess| guess.confidence);
+        best.map_or_else(Guess::no, |guess| guess.of("stream"))
+    }
+
+    /// What kind of document it is, and the bodies in it.
+    fn parts(&self, input: &Input<'_>) -> Result<(Kind, Parts, Vec<Loss>)> {
+        if let Ok(document) = input.document()
+            && let Json::Object(body) = document.node.clone().into_json()
+        {
+            return Ok(self.body_parts(body));
+        }
+        let Some(frames) = frame::frames(input.bytes())? else {
+            return Err(match input.document() {
+                Err(error) => error.clone(),
+                Ok(_) => Error::new(ErrorKind::NotThisFormat, "neither a body, an exchange nor a stream of this wire"),
+            });
+        };
+        let assembled = assemble(frames, self.0.assembler())?;
+        let mut losses = Vec::new();
+        if !assembled.complete {
+            losses.push(Loss::decode(LossKind::Truncated, "turns", "the stream was cut off before its end"));
+        }
+        Ok((Kind::Stream, Parts { request: None, response: Some(assembled.body) }, losses))
+    }
+
+    fn body_parts(&self, mut body: Object) -> (Kind, Parts, Vec<Loss>) {
+        let is_exchange = ["request", "response"].iter().all(|key| matches!(body.get(key), Some(Json::Object(_))));
+        if is_exchange {
+            let parts = Parts { request: body.remove("request"), response: body.remove("response") };
+            let losses = body.iter().map(|(key, _)| {
+                Loss::decode(
+                    LossKind::Dropped,
+                    "",
+                    format!("`{}` beside the request and the response", key.to_str_lossy()),
+                )
+            });
+            return (Kind::Exchange, parts, losses.collect());
+        }
+        let is_response = self.0.sniff_response(&body).confidence > self.0.sniff_request(&body).confidence;
+        if is_response {
+            return (Kind::Response, Parts { request: None, response: Some(Json::Object(body)) }, Vec::new());
+        }
+        (Kind::Request, Parts { request: Some(Json::Object(body)), response: None }, Vec::new())
+    }
+
+    /// What a reader finds in a body just made.
+    fn read_back(&self, kind: Kind, body: &Json) -> Result<Archive> {
+        let parts = match (kind, body) {
+            (Kind::Request, body) => Parts { request: Some(body.clone()), response: None },
+            (Kind::Response | Kind::Stream, body) => Parts { request: None, response: Some(body.clone()) },
+            (Kind::Exchange, body) => {
+                let part = |key: &str| body.as_object().and_then(|object| object.get(key)).cloned();
+                Parts { request: part("request"), response: part("response") }
+            }
+        };
+        let (mut session, _) = self.0.decode(parts)?;
+        let word = if kind == Kind::Stream { Kind::Response } else { kind };
+        session.extra.part_mut(self.0.spec().id).spelling.set("kind", word.as_str());
+        Ok(Archive::from(session))
+    }
+}
+
+fn body_of(kind: Kind, parts: &Parts) -> Json {
+    let request = || parts.request.clone().unwrap_or_default();
+    let response = || parts.response.clone().unwrap_or_default();
+    match kind {
+        Kind::Request => request(),
+        Kind::Response | Kind::Stream => response(),
+        Kind::Exchange => Json::Object([("request", request()), ("response", response())].into_iter().collect()),
+    }
+}
+
+fn text_of(body: &Json) -> Vec<u8> {
+    let mut sink = JsonSink::new(Layout::Pretty);
+    sink.json(body);
+    let mut bytes = sink.into_bytes();
+    bytes.push(b'\n');
+    bytes
+}

@@ -1,0 +1,14 @@
+//! Vendors' wires: what is common to them.
+//!
+//! A wire is spoken in four kinds of documents: a request body, a response body, an exchange of both, and a recorded
+//! stream. Each vendor implements [`Wire`]; [`WireCodec`] makes a codec of it. A stream is assembled into the response
+//! body that the vendor would have sent without streaming, so that there is one decoder of answers.
+
+mod codec;
+pub mod frame;
+mod kind;
+mod stream;
+
+pub use codec::{Wire, WireCodec};
+pub use kind::{Kind, Parts};
+pub use stream::{Assembled, Assembler, Delta, assemble};

@@ -1,0 +1,79 @@
+//! From the pieces of a stream to the body they make up.
+
+use turnkeep_model::Result;
+use turnkeep_model::json::Json;
+
+use super::frame::Frames;
+
+/// Puts the events of one vendor's streams together, one at a time. It is a plain state machine: no clock, no sockets.
+pub trait Assembler {
+    /// Takes the next event and says what a screen can show of it.
+    ///
+    /// # Errors
+    /// `Corrupt` where the event cannot belong to the wire; what came before stays assembled.
+    fn push(&mut self, event: Json) -> Result<Vec<Delta>>;
+
+    /// The body so far. A stream may be cut anywhere.
+    fn finish(self: Box<Self>) -> Assembled;
+}
+
+/// What a screen can show of a piece of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delta {
+    /// More text of the answer.
+    Text {
+        /// Which block of the answer, from 0.
+        block: usize,
+        /// The text to append.
+        text: String,
+    },
+    /// More thinking.
+    Reasoning {
+        /// Which block of the answer, from 0.
+        block: usize,
+        /// The text to append.
+        text: String,
+    },
+    /// A tool call began.
+    CallStarted {
+        /// Which block of the answer, from 0.
+        block: usize,
+        /// The tool.
+        name: String,
+    },
+    /// More of a call's arguments.
+    Arguments {
+        /// Which block of the answer, from 0.
+        block: usize,
+        /// The text to append.
+        text: String,
+    },
+    /// The answer ended, with the vendor's word for why.
+    Finished {
+        /// The vendor's word.
+        reason: String,
+    },
+}
+
+/// What a stream made up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assembled {
+    /// The body that the vendor would have sent without streaming.
+    pub body: Json,
+    /// Whether the stream came to its end.
+    pub complete: bool,
+}
+
+/// Puts a whole recorded stream together.
+///
+/// # Errors
+/// `Corrupt`, naming the event, where one cannot belong to the wire.
+pub fn assemble(frames: Frames, mut assembler: Box<dyn Assembler>) -> Result<Assembled> {
+    for (index, event) in frames.events.into_iter().enumerate() {
+        assembler.push(event).map_err(|error| error.path(format!("event {index}")))?;
+    }
+    let mut assembled = assembler.finish();
+    assembled.complete &= !frames.torn;
+    Ok(assembled)
+}
