@@ -1,2 +1,24 @@
-//! x
-fn main() {}
+//! The `turnkeep` command: parse, call, print.
+
+mod args;
+mod command;
+mod exit;
+mod page;
+mod report;
+mod terminal;
+mod visible;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    match command::run(args.command) {
+        Ok(exit) => exit.into(),
+        Err(stop) => {
+            terminal::complain(&stop);
+            stop.exit().into()
+        }
+    }
+}

@@ -118,6 +118,7 @@ fn parse(text: &str) -> Result<Document<'_>> {
     if !text.trim_start().starts_with(['{', '[', '"']) {
         return parse_yaml(text);
     }
+    // Python writes the three numbers that JSON has not, and so do we where a session holds them.
     let error = match json::parse_with(text, Nan::Accept) {
         Ok(node) => {
             return Ok(Document { node, text, syntax: Syntax::Json, notes: yaml::Notes::default() });

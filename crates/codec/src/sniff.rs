@@ -90,11 +90,7 @@ fn named_like(codec: &dyn Codec, input: &Input<'_>) -> bool {
 fn unknown(input: &Input<'_>) -> Error {
     let hint = "name its format with --from; `turnkeep formats` lists them";
     match input.document() {
-        Err(error) => {
-            let damaged = Error::new(error.kind(), error.what().to_owned()).path(error.at_path().to_owned());
-            let damaged = error.at_line().into_iter().fold(damaged, Error::line);
-            damaged.hint(error.remedy().unwrap_or(hint).to_owned())
-        }
+        Err(error) => error.clone().hint(hint),
         Ok(_) => Error::new(ErrorKind::NotThisFormat, "no known format looks like this").hint(hint),
     }
 }

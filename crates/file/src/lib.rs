@@ -1,1 +1,18 @@
-//! x
+//! Session files: reading within limits, atomic saving, directory walks.
+//!
+//! This is the only room that touches the file system on behalf of the codecs. It refuses nothing that a codec would
+//! accept and decides nothing that a codec decides; it gets bytes in and out safely, and says which file an error is of.
+
+mod name;
+mod open;
+mod read;
+mod save;
+mod walk;
+mod write;
+
+pub use name::output_name;
+pub use open::{OpenOptions, Opened, decode, decode_from, open};
+pub use read::{DEFAULT_MAX_BYTES, Limits, read, read_from, read_stdin};
+pub use save::{make_directory, save};
+pub use walk::walk;
+pub use write::{ToArchive, encode, encode_to, save_session, target_for};

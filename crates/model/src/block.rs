@@ -172,13 +172,12 @@ body_from! { Text Reasoning ToolCall ToolResult Media Summary }
 
 impl Parts for Body {
     fn write_parts<S: Sink>(&self, out: &mut S) {
-        let newer = self.kind().strip_prefix(NEWER);
         out.key("type");
+        if let Some((kind, fields)) = self.newer() {
+            out.text(kind);
+            return write_all(fields, out);
+        }
         match self {
-            Body::Other { raw: Json::Object(fields), .. } if newer.is_some() => {
-                out.text(newer.unwrap_or_default());
-                write_all(fields, out);
-            }
             Body::Other { kind, raw } => {
                 out.text("other");
                 out.key("kind");
@@ -208,14 +207,30 @@ impl Parts for Body {
                 (Body::Other { kind, raw }, fields)
             }
             _ => {
+                let (extra, fields) = crate::extra::split(fields);
                 let raw = Json::Object(crate::json::read_object(fields));
-                (Body::Other { kind: format!("{NEWER}{kind}"), raw }, Vec::new())
+                (Body::Other { kind: format!("{NEWER}{kind}"), raw }, extra)
             }
         })
     }
 }
 
 impl Body {
+    /// The kind and the fields of a body of a newer version, if that is what this is: one that could not be mistaken
+    /// for something else when its fields stand among those of its block.
+    fn newer(&self) -> Option<(&str, &Object)> {
+        const TAKEN: [&str; 7] = ["id", "author", "message", "item_id", "metadata", "type", "extra"];
+        const KNOWN: [&str; 7] = ["text", "reasoning", "tool_call", "tool_result", "media", "summary", "other"];
+        match self {
+            Body::Other { kind, raw: Json::Object(fields) } => {
+                let kind = kind.strip_prefix(NEWER).filter(|kind| !KNOWN.contains(kind))?;
+                let free = fields.iter().all(|(key, _)| !TAKEN.contains(&&*key.to_str_lossy()));
+                free.then_some((kind, fields))
+            }
+            _ => None,
+        }
+    }
+
     fn write_known<S: Sink>(&self, out: &mut S) {
         match self {
             Body::Text(body) => body.write_parts(out),
@@ -235,10 +250,9 @@ fn known<'a, T: Parts + Into<Body>>(fields: Fields<'a>, reading: &mut Reading) -
 }
 
 fn take<T: Shape>(fields: &mut Fields<'_>, key: &'static str, reading: &mut Reading) -> Result<Option<T>> {
-    let Some(at) = fields.iter().rposition(|(name, _)| name.to_str_lossy() == key) else {
+    let Some(node) = reading.take(fields, key) else {
         return Ok(None);
     };
-    let (_, node) = fields.remove(at);
     reading.within(key, |reading| T::read(node, reading)).map(Some)
 }
 

@@ -30,7 +30,10 @@ fn write(json: &Json, sink: &mut JsonSink) {
 
 fn write_sorted(object: &Object, sink: &mut JsonSink) {
     let mut pairs: Vec<_> = object.iter().collect();
-    pairs.sort_by(|(a, _), (b, _)| a.to_str_lossy().cmp(&b.to_str_lossy()));
+    // Keys that no Rust string can hold look alike; their spelling tells them apart.
+    let order =
+        |key: &JsonString| (key.to_str_lossy().into_owned(), key.to_str().err().and(key.escaped()).map(str::to_owned));
+    pairs.sort_by_cached_key(|(key, _)| order(key));
     sink.begin_object();
     let mut pairs = pairs.into_iter().peekable();
     while let Some((key, value)) = pairs.next() {

@@ -1,7 +1,9 @@
 //! How two sessions differ, place by place.
 
 use crate::block::{Block, Body};
-use crate::json::{Json, Object, TreeSink};
+use crate::extra::{Extra, NATIVE};
+use crate::json::{Json, JsonString, Object, TreeSink};
+use crate::native::Archive;
 use crate::session::{Session, Turn};
 use crate::shape::Shape;
 
@@ -28,6 +30,60 @@ pub fn diff(a: &Session, b: &Session) -> Vec<Change> {
         differ.turns(pair, a, b);
     }
     differ.changes
+}
+
+/// Every place where the archive `b` differs from `a`. Places in the main session have no prefix; that a session gains a
+/// place in a journal is no difference.
+pub fn diff_archives(a: &Archive, b: &Archive) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for (index, own) in a.sessions.iter().enumerate() {
+        let found = counterpart(a, b, index);
+        let Some(found) = found else {
+            changes.push(Change { at: format!("sessions[{index}]"), before: Some(tree(own)), after: None });
+            continue;
+        };
+        let prefix = a.prefix(index);
+        changes.extend(
+            diff(own, found).into_iter().map(|change| Change { at: format!("{prefix}{}", change.at), ..change }),
+        );
+    }
+    for (index, more) in b.sessions.iter().enumerate() {
+        if counterpart(b, a, index).is_none() {
+            changes.push(Change { at: format!("sessions[{index}]"), before: None, after: Some(tree(more)) });
+        }
+    }
+    if let Some(seq) = a.seq.filter(|seq| b.seq != Some(*seq)) {
+        changes.push(Change { at: "seq".to_owned(), before: Some(tree(&seq)), after: b.seq.map(|seq| tree(&seq)) });
+    }
+    diff_extras(&a.extra, &b.extra, &mut changes);
+    changes
+}
+
+/// The session of `b` that stands for session `index` of `a`: the main one for the main one, the others in order.
+fn counterpart<'b>(a: &Archive, b: &'b Archive, index: usize) -> Option<&'b Session> {
+    if index == a.main as usize {
+        return b.main_session();
+    }
+    let rank = if index > a.main as usize { index - 1 } else { index };
+    let others = b.sessions.iter().enumerate().filter(|(index, _)| *index != b.main as usize);
+    others.map(|(_, session)| session).nth(rank)
+}
+
+/// What stood around the sessions, by format; fields of a newer native version by their name.
+fn diff_extras(a: &Extra, b: &Extra, changes: &mut Vec<Change>) {
+    let names = |extra: &Extra| extra.parts().map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
+    let only_b = names(b).into_iter().filter(|name| a.part(name).is_none());
+    for name in names(a).into_iter().chain(only_b).filter(|name| a.part(name) != b.part(name)) {
+        let fields = |extra: &Extra| extra.fields(&name).cloned().unwrap_or_default();
+        if name == NATIVE {
+            let mut differ = Differ { changes: Vec::new(), order: [Vec::new(), Vec::new()] };
+            differ.objects(&fields(a), &fields(b), &mut String::new());
+            changes.append(&mut differ.changes);
+        } else {
+            let before = a.part(&name).map(tree);
+            changes.push(Change { at: format!("extra.{name}"), before, after: b.part(&name).map(tree) });
+        }
+    }
 }
 
 /// Renumbers the messages of a session without gaps, keeping their order.
@@ -128,16 +184,14 @@ impl Differ {
 
     fn objects(&mut self, a: &Object, b: &Object, at: &mut String) {
         for (key, value) in a.iter() {
-            let key = key.to_str_lossy();
-            within_key(at, &key, |at| match b.get(&key) {
+            within_key(at, &key.to_str_lossy(), |at| match value_of(b, key) {
                 Some(other) => self.trees(value, other, at),
                 None => self.push(at, Some(value), None),
             });
         }
         for (key, value) in b.iter() {
-            let key = key.to_str_lossy();
-            if !a.contains(&key) {
-                within_key(at, &key, |at| self.push(at, None, Some(value)));
+            if value_of(a, key).is_none() {
+                within_key(at, &key.to_str_lossy(), |at| self.push(at, None, Some(value)));
             }
         }
     }
@@ -157,6 +211,11 @@ impl Differ {
     fn push(&mut self, at: &str, before: Option<&Json>, after: Option<&Json>) {
         self.changes.push(Change { at: at.to_owned(), before: before.cloned(), after: after.cloned() });
     }
+}
+
+/// The value under a key, also where no Rust string can hold that key.
+fn value_of<'a>(object: &'a Object, wanted: &JsonString) -> Option<&'a Json> {
+    object.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value)
 }
 
 fn tree<T: Shape>(value: &T) -> Json {

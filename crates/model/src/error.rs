@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -10,8 +11,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 ///
 /// One type serves the rooms that read and write documents (`model`, `codec`, `file`): the place is filled in by
 /// whoever knows it. The message never shows a session's content.
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
     what: String,
@@ -21,7 +24,7 @@ struct Inner {
     line: Option<usize>,
     column: Option<usize>,
     hint: Option<String>,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 /// What the caller can do about an error.
@@ -88,6 +91,13 @@ impl Error {
         self
     }
 
+    /// Adds the column (from 1, in characters) where it happened.
+    #[must_use]
+    pub fn column(mut self, column: usize) -> Error {
+        self.0.column.get_or_insert(column);
+        self
+    }
+
     /// Adds the path inside the document.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Error {
@@ -107,7 +117,7 @@ impl Error {
     /// Adds the error that caused this one.
     #[must_use]
     pub fn because(mut self, source: impl StdError + Send + Sync + 'static) -> Error {
-        self.0.source = Some(Box::new(source));
+        self.0.source = Some(Arc::new(source));
         self
     }
 
@@ -140,6 +150,11 @@ impl Error {
     /// The line (from 1), where known.
     pub fn at_line(&self) -> Option<usize> {
         self.0.line
+    }
+
+    /// The column (from 1, in characters), where known.
+    pub fn at_column(&self) -> Option<usize> {
+        self.0.column
     }
 
     /// The path inside the document, empty where it concerns the whole.

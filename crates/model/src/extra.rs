@@ -1,7 +1,7 @@
 //! What a decoder did not consume, and how the source spelled things.
 
 use crate::error::Result;
-use crate::json::{Fields, Object, Sink, read_value};
+use crate::json::{Fields, Object, Sink, read_object, read_value};
 use crate::shape::{Parts, Reading, Shape, parts};
 
 /// What a decoder did not consume, plus source spelling, on the node where it stood, by format.
@@ -9,6 +9,7 @@ use crate::shape::{Parts, Reading, Shape, parts};
 /// It is never a second copy of what was consumed. A format's encoder gives its own part back; other parts are
 /// reported as lost when a session is written in another format.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::box_collection, reason = "every node has one, and most are empty: one word, not three")]
 pub struct Extra(Option<Box<Vec<(String, ExtraPart)>>>);
 
 /// The part of one format.
@@ -18,12 +19,14 @@ pub struct ExtraPart {
     pub fields: Object,
     /// Notes of the decoder on how the source spelled what it consumed.
     pub spelling: Object,
+    /// Fields that this version does not know.
+    pub newer: Object,
 }
 
-parts! { ExtraPart { fields: opt, spelling: opt } }
+parts! { ExtraPart { fields: opt, spelling: opt } newer }
 
 /// The format under which unknown fields of native documents are kept; they are written back where they stood.
-const NATIVE: &str = "turnkeep";
+pub(crate) const NATIVE: &str = "turnkeep";
 
 impl Extra {
     /// Nothing extra.
@@ -96,9 +99,7 @@ impl Extra {
             out.begin_object();
             for (name, part) in foreign() {
                 out.key(name);
-                out.begin_object();
-                part.write_parts(out);
-                out.end_object();
+                part.write(out);
             }
             out.end_object();
         }
@@ -133,6 +134,11 @@ impl PartialEq for Extra {
 
 impl Eq for Extra {}
 
+/// The field `extra` apart from the others.
+pub(crate) fn split(fields: Fields<'_>) -> (Fields<'_>, Fields<'_>) {
+    fields.into_iter().partition(|(key, _)| key.to_str_lossy() == "extra")
+}
+
 fn merge(extra: &mut Extra, parts: Vec<(String, ExtraPart)>) {
     for (name, part) in parts {
         *extra.part_mut(&name) = part;
@@ -143,12 +149,16 @@ impl Shape for ExtraPart {
     fn write<S: Sink>(&self, out: &mut S) {
         out.begin_object();
         self.write_parts(out);
+        for (key, value) in self.newer.iter() {
+            out.spelled_key(key);
+            out.json(value);
+        }
         out.end_object();
     }
 
     fn read(node: crate::json::Node<'_>, reading: &mut Reading) -> Result<ExtraPart> {
         let fields = reading.object(node)?;
-        let (part, _) = ExtraPart::read_parts(fields, reading)?;
-        Ok(part)
+        let (part, rest) = ExtraPart::read_parts(fields, reading)?;
+        Ok(ExtraPart { newer: read_object(rest), ..part })
     }
 }

@@ -35,11 +35,13 @@ pub struct Batch {
     pub run: Option<RunId>,
     /// What happened, with the fields of a newer version.
     pub events: Vec<Entry>,
+    /// Its line as it was read, where writing would spell it otherwise: a journal is copied byte for byte.
+    line: Option<Box<str>>,
     /// Fields of a newer version.
     pub extra: Extra,
 }
 
-crate::shape::shape! { Batch { seq: req, time: opt, run: opt, events: req } }
+crate::shape::shape! { Batch { seq: req, time: opt, run: opt, events: req } line }
 
 /// One event of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,8 +97,7 @@ impl Journal {
     }
 
     fn push(&mut self, event: Event) {
-        let batch = Batch { seq: self.last().next(), events: vec![event.into()], ..Batch::default() };
-        self.batches.push(batch);
+        self.batches.push(Batch::new(self.last().next(), vec![event.into()]));
     }
 
     /// The place of the last record.
@@ -129,7 +130,7 @@ impl Journal {
 impl Batch {
     /// The place of the last record.
     pub fn last(&self) -> Seq {
-        Seq((self.seq.0 + self.events.len() as u64).saturating_sub(1))
+        Seq(self.seq.0.saturating_add(self.events.len() as u64).saturating_sub(1))
     }
 
     /// Its records in order.
@@ -143,8 +144,27 @@ impl Batch {
         })
     }
 
-    /// The batch as one line of a journal, without the line break, ending in the sum of all before it.
+    /// A batch of these events.
+    pub fn new(seq: Seq, events: Vec<Entry>) -> Batch {
+        Batch { seq, events, ..Batch::default() }
+    }
+
+    /// The same batch, remembering the line it was read from.
+    #[must_use]
+    pub fn read_from(mut self, line: &str) -> Batch {
+        self.line = None;
+        if self.to_line() != line {
+            self.line = Some(line.into());
+        }
+        self
+    }
+
+    /// The batch as one line of a journal, without the line break, ending in the sum of all before it; the line it was
+    /// read from, if it was.
     pub fn to_line(&self) -> String {
+        if let Some(line) = &self.line {
+            return line.to_string();
+        }
         let mut sink = JsonSink::native(Layout::Compact);
         self.write(&mut sink);
         let mut line = sink.into_text();

@@ -59,7 +59,7 @@ impl Ledger {
                     call: intended.call.clone(),
                     effect: intended.effect,
                     key: intended.key.clone(),
-                    attempts: intended.attempt.unwrap_or(attempts + 1),
+                    attempts: intended.attempt.unwrap_or(attempts.saturating_add(1)),
                     intended: seq,
                     settled: None,
                 });

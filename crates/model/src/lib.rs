@@ -29,7 +29,7 @@ pub use block::{
     Author, Block, Body, Data, Media, MessageKey, Outcome, Part, Reasoning, Scope, Summary, Text, ToolCall, ToolResult,
 };
 pub use decimal::Decimal;
-pub use diff::{Change, diff, number_densely};
+pub use diff::{Change, diff, diff_archives, number_densely};
 pub use error::{Error, ErrorKind, Result, line_and_column};
 pub use event::Event;
 pub use extra::{Extra, ExtraPart};

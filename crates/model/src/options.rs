@@ -130,8 +130,10 @@ shape! { ToolChoice { mode: req, names: opt } }
 
 words! {
     /// A rule for calling tools.
+    #[derive(Default)]
     pub enum ToolMode {
         /// The model decides.
+        #[default]
         Auto = "auto",
         /// None may be called.
         None = "none",
@@ -139,12 +141,6 @@ words! {
         Required = "required",
         ; /// A word that only its source knows.
         other
-    }
-}
-
-impl Default for ToolMode {
-    fn default() -> ToolMode {
-        ToolMode::Auto
     }
 }
 
@@ -251,8 +247,10 @@ shape! { ResponseFormat { kind: req, name: opt, description: opt, schema: opt, s
 
 words! {
     /// What kind of answer is wanted.
+    #[derive(Default)]
     pub enum ResponseKind {
         /// Plain text.
+        #[default]
         Text = "text",
         /// Some JSON object.
         JsonObject = "json_object",
@@ -260,11 +258,5 @@ words! {
         JsonSchema = "json_schema",
         ; /// A word that only its source knows.
         other
-    }
-}
-
-impl Default for ResponseKind {
-    fn default() -> ResponseKind {
-        ResponseKind::Text
     }
 }

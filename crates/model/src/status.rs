@@ -108,8 +108,10 @@ shape! { Finish { reason: req, word: opt } }
 
 words! {
     /// Why an answer ended.
+    #[derive(Default)]
     pub enum FinishReason {
         /// The model was done.
+        #[default]
         Stop = "stop",
         /// It reached the longest answer.
         Length = "length",
@@ -125,12 +127,6 @@ words! {
         Error = "error",
         ; /// A word that only its source knows.
         other
-    }
-}
-
-impl Default for FinishReason {
-    fn default() -> FinishReason {
-        FinishReason::Stop
     }
 }
 

@@ -1,1 +1,14 @@
-//! x
+#![doc = include_str!("../../../README.md")]
+
+pub use turnkeep_codec as codec;
+pub use turnkeep_file as file;
+pub use turnkeep_model as model;
+
+pub use turnkeep_codec::{Encoded, Target};
+pub use turnkeep_file::{
+    OpenOptions, Opened, ToArchive, decode, decode_from, encode, encode_to, open, save_session as save,
+};
+pub use turnkeep_model::{
+    Archive, Author, Block, Body, CallId, Change, Effort, Error, ErrorKind, Journal, Json, Loss, LossKind, Options,
+    Result, Session, SessionId, Turn, diff, fold,
+};

@@ -1,8 +1,10 @@
 //! turnkeep's own formats: a document of sessions as JSON or YAML, and a journal of batches as JSON lines.
 
-use turnkeep_model::json::{self, JsonSink, Layout, Node, Sink};
+use turnkeep_model::json::{self, Json, JsonSink, Layout, Nan, Node, Sink};
 use turnkeep_model::shape::{Reading, Shape};
-use turnkeep_model::{Archive, Batch, Error, ErrorKind, Extra, Journal, Loss, LossKind, Result, SessionId, VERSION};
+use turnkeep_model::{
+    Archive, Batch, Error, ErrorKind, Extra, Journal, Loss, LossKind, Result, Seq, SessionId, VERSION,
+};
 use turnkeep_model::{fold, line_sum};
 
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Spec};
@@ -114,20 +116,22 @@ impl Codec for JournalCodec {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        let Ok(text) = input.text() else {
+        let Ok((text, _)) = whole_text(input) else {
             return Guess::no();
         };
-        let first = json::parse(text.lines().next().unwrap_or_default());
+        let first = json::parse_with(text.lines().next().unwrap_or_default(), Nan::Accept);
         match first {
-            Ok(node) if node.get("turnkeep").is_some() && node.get("journal").is_some() => {
-                Guess::certain("its first line has the keys `turnkeep` and `journal`")
-            }
+            Ok(node) if is_head(&node) => Guess::certain("its first line has the keys `turnkeep` and `journal`"),
             _ => Guess::no(),
         }
     }
 
     fn decode(&self, input: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
-        let (journal, losses) = read_journal(input.text()?)?;
+        let (text, cut) = whole_text(&input)?;
+        let (journal, mut losses) = read_journal(text)?;
+        if let (Some(loss), true) = (cut, losses.is_empty()) {
+            losses.push(loss);
+        }
         let session = fold(&journal)?;
         let seq = Some(journal.last());
         let archive = Archive { seq, journal: Some(Box::new(journal)), ..Archive::from(session) };
@@ -135,19 +139,55 @@ impl Codec for JournalCodec {
     }
 
     fn encode(&self, archive: &Archive, _: &EncodeOptions) -> Result<Encoded> {
-        let made;
-        let journal = match (&archive.journal, archive.main_session()) {
-            (Some(journal), _) => &**journal,
-            (None, Some(session)) => {
-                made = Journal::of(session);
-                &made
-            }
-            (None, None) => {
-                return Err(Error::new(ErrorKind::NotFound, "there is no session to write"));
-            }
+        let Some(session) = archive.main_session() else {
+            return Err(Error::new(ErrorKind::NotFound, "there is no session to write"));
         };
-        Ok(Encoded { bytes: write_journal(journal).into_bytes(), losses: other_sessions(archive, "a journal") })
+        // A session that was changed after it was read is no longer what its journal tells.
+        let told = archive.journal.as_deref().filter(|journal| fold(journal).is_ok_and(|told| told == *session));
+        let journal = told.cloned().unwrap_or_else(|| Journal::of(session));
+        let mut losses = other_sessions(archive, "a journal");
+        losses.extend(beside_sessions(archive, "a journal"));
+        losses.extend(lost_seq(archive, journal.last()));
+        Ok(Encoded { bytes: write_journal(&journal).into_bytes(), losses })
     }
+}
+
+fn is_head(node: &Node<'_>) -> bool {
+    ["turnkeep", "journal"].iter().all(|key| node.get(key).is_some()) && node.get("sessions").is_none()
+}
+
+/// The text up to a character that was cut off at its end, and that cut.
+fn whole_text<'a>(input: &Input<'a>) -> Result<(&'a str, Option<Loss>)> {
+    let bytes = input.bytes();
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => {
+            let whole = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let loss = Loss::decode(LossKind::Dropped, "", "the last line is torn and was dropped");
+            Ok((Input::new(whole).text()?, Some(loss)))
+        }
+        _ => Ok((input.text()?, None)),
+    }
+}
+
+/// The loss of the main session's place, where the journal that is written has another.
+fn lost_seq(archive: &Archive, written: Seq) -> Option<Loss> {
+    let seq = archive.seq.filter(|seq| *seq != written)?;
+    let why = format!("the journal of place {seq} is not at hand; the one written ends at {written}");
+    Some(Loss::encode(LossKind::Coerced, "seq", why))
+}
+
+/// The loss of what stands beside the sessions of an archive, for formats that have no place for it.
+pub(super) fn beside_sessions(archive: &Archive, holder: &str) -> Vec<Loss> {
+    let what = format!("{holder} holds nothing beside its session");
+    let lost = |at: String| Loss::encode(LossKind::Dropped, at, what.clone());
+    let mut losses = Vec::new();
+    for (format, part) in archive.extra.parts() {
+        match format {
+            "turnkeep" => losses.extend(part.fields.iter().map(|(key, _)| lost(key.to_str_lossy().into_owned()))),
+            format => losses.push(lost(format!("extra.{format}"))),
+        }
+    }
+    losses
 }
 
 /// The loss of every session but the main one, for formats that hold one.
@@ -205,7 +245,7 @@ fn read_journal(text: &str) -> Result<(Journal, Vec<Loss>)> {
 fn read_head(line: &str) -> Result<Journal> {
     let not_ours = || Error::new(ErrorKind::NotThisFormat, "the first line is not the head of a journal").line(1);
     let mut reading = Reading::default();
-    let node = json::parse(line)?;
+    let node = json::parse_with(line, Nan::Accept)?;
     let Some(version) = node.get("turnkeep").cloned() else {
         return Err(not_ours());
     };
@@ -222,19 +262,20 @@ fn read_head(line: &str) -> Result<Journal> {
     let mut extra = Extra::NONE;
     for (key, value) in reading.object(node)? {
         if !matches!(&*key.to_str_lossy(), "turnkeep" | "journal") {
-            extra.part_mut("turnkeep").fields.push(key.into_json_string(), value.into_json());
+            let value: Json = Shape::read(value, &mut reading)?;
+            extra.part_mut("turnkeep").fields.push(key.into_json_string(), value);
         }
     }
     Ok(Journal { session, batches: Vec::new(), extra })
 }
 
 fn read_batch(line: &str, losses: &mut Vec<Loss>) -> Result<Batch> {
-    let mut node = json::parse(line)?;
+    let mut node = json::parse_with(line, Nan::Accept)?;
     check_sum(line, &mut node)?;
     let mut reading = Reading::default();
     let batch = Batch::read(node, &mut reading)?;
     losses.append(&mut reading.losses);
-    Ok(batch)
+    Ok(batch.read_from(line))
 }
 
 /// Takes the sum off a line and checks it. A line without one is accepted: a person may have edited it.

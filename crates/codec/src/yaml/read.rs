@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span};
-use turnkeep_model::json::{self, Fields, MAX_DEPTH, Node, Text, Value};
+use turnkeep_model::json::{self, Fields, MAX_DEPTH, Nan, Node, Text, Value};
 use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result};
 
 use super::scalar::resolve;
@@ -60,9 +60,16 @@ pub fn parse(text: &str) -> Result<(Node<'_>, Notes)> {
 struct Reader<'a> {
     events: Parser<'a, granit_parser::StrInput<'a>>,
     notes: Notes,
-    anchors: HashMap<usize, (Node<'a>, usize)>,
+    anchors: HashMap<usize, Anchored<'a>>,
     depth: usize,
     budget: usize,
+}
+
+/// A value that aliases stand for, with what an alias costs.
+struct Anchored<'a> {
+    node: Node<'a>,
+    weight: usize,
+    depth: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -106,10 +113,8 @@ impl<'a> Reader<'a> {
         let anchor = event.anchor_id();
         let value = match event {
             Event::Alias(id) => return self.alias(id, at),
+            Event::Scalar(ref text, ..) if is_tagged_json(&event) => return tagged_json(text, at),
             Event::Scalar(text, style, _, tag) => {
-                if tag.as_deref().is_some_and(|tag| tag.original() == "!json") {
-                    return tagged_json(&text, at);
-                }
                 let tag = self.core_tag(tag.as_deref());
                 scalar(text, style, tag.as_deref())
             }
@@ -121,8 +126,8 @@ impl<'a> Reader<'a> {
         };
         let node = Node { at, value };
         if let Some(id) = anchor {
-            let weight = weigh(&node);
-            self.anchors.insert(id, (node.clone(), weight));
+            let anchored = Anchored { weight: weigh(&node), depth: depth(&node), node: node.clone() };
+            self.anchors.insert(id, anchored);
         }
         Ok(node)
     }
@@ -137,9 +142,12 @@ impl<'a> Reader<'a> {
     }
 
     fn alias(&mut self, id: usize, at: u32) -> Result<Node<'a>> {
-        let Some((node, weight)) = self.anchors.get(&id) else {
+        let Some(Anchored { node, weight, depth }) = self.anchors.get(&id) else {
             return Err(Error::new(ErrorKind::Corrupt, "an alias stands inside its own anchor").offset(at as usize));
         };
+        if self.depth + depth > MAX_DEPTH {
+            return Err(too_deep(at));
+        }
         self.budget = self.budget.checked_sub(*weight).ok_or_else(|| {
             Error::new(ErrorKind::TooLarge, "the aliases expand to far more than the file holds")
                 .offset(at as usize)
@@ -151,8 +159,7 @@ impl<'a> Reader<'a> {
     fn nested<T>(&mut self, at: u32, read: fn(&mut Self) -> Result<T>) -> Result<T> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            let why = format!("nested deeper than {MAX_DEPTH} levels");
-            return Err(Error::new(ErrorKind::TooLarge, why).offset(at as usize).hint("flatten the document"));
+            return Err(too_deep(at));
         }
         let value = read(self);
         self.depth -= 1;
@@ -179,6 +186,8 @@ impl<'a> Reader<'a> {
                 event => event,
             };
             let merge = matches!(event.scalar(), Some(("<<", ScalarStyle::Plain)));
+            // A writer that meant to repeat a key says so with a tag.
+            let repeats = is_tagged_json(&event);
             let key = self.key(event, &span)?;
             let (event, value_span) = self.next()?;
             let value = self.node(event, &value_span)?;
@@ -188,7 +197,7 @@ impl<'a> Reader<'a> {
             }
             let name = key.to_str_lossy().into_owned();
             let line = span.start.line();
-            if let Some(first) = seen.insert(name, line) {
+            if let (false, Some(first)) = (repeats, seen.insert(name, line)) {
                 return Err(twice(&key, first, line));
             }
             fields.push((key, value));
@@ -200,6 +209,7 @@ impl<'a> Reader<'a> {
     fn key(&mut self, event: Event<'a>, span: &Span) -> Result<Text<'a>> {
         let at = offset(span);
         let node = match event {
+            Event::Scalar(ref text, ..) if is_tagged_json(&event) => tagged_json(text, at)?,
             Event::Scalar(text, ..) => return Ok(owned_or_plain(text)),
             Event::Alias(id) => self.alias(id, at)?,
             _ => return Err(complex_key(at)),
@@ -214,9 +224,13 @@ impl<'a> Reader<'a> {
     }
 }
 
+fn is_tagged_json(event: &Event<'_>) -> bool {
+    matches!(event, Event::Scalar(_, _, _, Some(tag)) if tag.original() == "!json")
+}
+
 /// A scalar that holds a JSON text: what YAML cannot hold otherwise.
 fn tagged_json<'a>(text: &str, at: u32) -> Result<Node<'a>> {
-    let node = json::parse_with(text, json::Nan::Accept)
+    let node = json::parse_with(text, Nan::Accept)
         .map_err(|error| Error::new(error.kind(), error.what()).offset(at as usize))?;
     Ok(Node { at, ..node.into_owned() })
 }
@@ -272,8 +286,21 @@ fn weigh(node: &Node<'_>) -> usize {
     32 + inner
 }
 
+fn depth(node: &Node<'_>) -> usize {
+    match &node.value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(fields) => 1 + fields.iter().map(|(_, value)| depth(value)).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
 fn offset(span: &Span) -> u32 {
     span.start.byte_offset().and_then(|at| u32::try_from(at).ok()).unwrap_or(u32::MAX)
+}
+
+fn too_deep(at: u32) -> Error {
+    let why = format!("nested deeper than {MAX_DEPTH} levels");
+    Error::new(ErrorKind::TooLarge, why).offset(at as usize).hint("flatten the document")
 }
 
 /// A key that stands twice in one mapping.

@@ -1,5 +1,7 @@
 //! The YAML writer.
 
+use std::collections::HashSet;
+
 use turnkeep_model::json::{Json, JsonString, Sink, Value};
 
 use super::scalar::resolve;
@@ -24,7 +26,7 @@ pub fn write(json: &Json, style: Style) -> String {
 /// Writes a YAML text in block style: four spaces of indent, no folding, no comments.
 ///
 /// What YAML cannot hold (half a surrogate pair, a key that stands twice) is a scalar tagged `!json` that holds the
-/// JSON text.
+/// JSON text; so is a key that has to stand again.
 #[derive(Debug)]
 pub struct YamlSink {
     out: String,
@@ -38,12 +40,16 @@ enum Kind {
     Object,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Frame {
     kind: Kind,
     indent: usize,
     filled: bool,
+    keys: HashSet<Box<str>>,
 }
+
+/// Readers take no longer key on the line of its value.
+const LONGEST_KEY: usize = 1000;
 
 const INDENT: usize = 4;
 
@@ -72,7 +78,7 @@ impl YamlSink {
 
     /// Moves to where the next item of the innermost container stands.
     fn start_item(&mut self) {
-        let Some(frame) = self.open.last().copied() else {
+        let Some(frame) = self.open.last() else {
             return;
         };
         let parent = self.open.len().checked_sub(2).and_then(|at| self.open.get(at)).map(|frame| frame.kind);
@@ -111,7 +117,7 @@ impl YamlSink {
     fn begin(&mut self, kind: Kind) {
         self.start_value();
         let indent = self.child_indent();
-        self.open.push(Frame { kind, indent, filled: false });
+        self.open.push(Frame { kind, indent, filled: false, keys: HashSet::new() });
     }
 
     fn end(&mut self, empty: &str) {
@@ -137,6 +143,29 @@ impl YamlSink {
         }
     }
 
+    /// A key that YAML cannot hold here as it is.
+    fn tagged_key(&mut self, key: &JsonString) {
+        self.start_item();
+        let start = self.out.len();
+        self.tagged(&Json::String(key.clone()));
+        self.end_key(start);
+    }
+
+    fn tagged(&mut self, value: &Json) {
+        self.out.push_str("!json ");
+        double_quoted(&value.to_text(), self.style, &mut self.out);
+    }
+
+    fn end_key(&mut self, start: usize) {
+        if self.out.len() - start > LONGEST_KEY {
+            self.out.insert_str(start, "? ");
+            self.out.push('\n');
+            let indent = self.open.last().map_or(0, |frame| frame.indent);
+            self.out.extend(std::iter::repeat_n(' ', indent));
+        }
+        self.out.push(':');
+    }
+
     fn literal(&mut self, text: &str) {
         self.space_after_key();
         let chomp = match (text.ends_with('\n'), text.ends_with("\n\n")) {
@@ -153,11 +182,6 @@ impl YamlSink {
                 self.out.extend(std::iter::repeat_n(' ', indent));
                 self.out.push_str(line);
             }
-        }
-        if chomp == "+" {
-            // The kept line break of the last, empty line.
-            self.out.push('\n');
-            self.out.pop();
         }
     }
 }
@@ -202,8 +226,7 @@ impl Sink for YamlSink {
         }
         self.start_value();
         self.space_after_key();
-        self.out.push_str("!json ");
-        double_quoted(&value.to_text(), self.style, &mut self.out);
+        self.tagged(value);
     }
 
     fn begin_array(&mut self) {
@@ -219,13 +242,20 @@ impl Sink for YamlSink {
     }
 
     fn key(&mut self, key: &str) {
+        if self.open.last_mut().is_some_and(|frame| !frame.keys.insert(key.into())) {
+            return self.tagged_key(&key.into());
+        }
         self.start_item();
+        let start = self.out.len();
         self.string_at(key, false);
-        self.out.push(':');
+        self.end_key(start);
     }
 
     fn spelled_key(&mut self, key: &JsonString) {
-        self.key(&key.to_str_lossy());
+        match key.to_str() {
+            Ok(key) => self.key(&key),
+            Err(_) => self.tagged_key(key),
+        }
     }
 
     fn end_object(&mut self) {
@@ -236,7 +266,7 @@ impl Sink for YamlSink {
 /// Whether a text of several lines can stand as it is under a `|`.
 fn is_literal(text: &str) -> bool {
     text.contains('\n')
-        && text.trim_end_matches('\n') != ""
+        && !text.trim_end_matches('\n').is_empty()
         && !text.starts_with([' ', '\n', '\t'])
         && !text.ends_with("\n\n")
         && text

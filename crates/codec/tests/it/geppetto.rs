@@ -279,3 +279,89 @@ fn all_public_turns_survive() {
 fn go_sorted(text: &str) -> String {
     compat(&compat(text).unwrap()).unwrap()
 }
+
+#[test]
+fn kinds_are_trimmed_and_case_folded_and_roles_synthesised() {
+    let kinds = ["user", "llm_text", "tool_call", "tool_use", "system", "reasoning", "other"];
+    for kind in kinds {
+        let text = format!("blocks:\n    - kind: \" {} \"\n", kind.to_uppercase());
+        let turn = geppetto::from_yaml(text.as_bytes()).unwrap();
+        assert_eq!(turn.blocks()[0].kind().as_str(), kind);
+        assert_eq!(turn.blocks()[0].role.as_deref(), (kind == "llm_text").then_some("assistant"));
+    }
+}
+
+#[test]
+fn a_missing_kind_is_other_and_stays_missing() {
+    let text = "blocks:\n    - role: user\n      payload:\n        text: hi\n";
+    assert_eq!(geppetto::from_yaml(text.as_bytes()).unwrap().blocks()[0].kind(), geppetto::Kind::Other);
+    assert_eq!(rewrite(text, "geppetto.turn"), (text.to_owned(), vec![]));
+    assert_eq!(
+        compat(text).unwrap(),
+        "blocks:\n    - kind: user\n      role: user\n      payload:\n        text: hi\n"
+    );
+}
+
+#[test]
+fn unknown_fields_survive_at_every_level() {
+    let text = r#"{"version":1,"id":"a","blocks":[{"kind":"user","role":"user","payload":{"text":"x","new":{"deep":[1.0,null]}},"metadata":{"m":-0},"new":true},{"kind":"tool_call","payload":{"id":"c","name":"f","args":{"a":{"b":[]}},"correlation":{"run_id":""}},"turn_id":"a"},{"kind":"tool_use","payload":{"id":"c","result":[1e400],"error":"","new":1}}],"metadata":{"k":{}},"data":{"d":9007199254740993},"new":{"x":null}}"#;
+    let (saved, losses) = rewrite(text, "geppetto.turn:json");
+    assert_same(&saved, text);
+    assert_eq!(losses, []);
+}
+
+#[test]
+fn duplicate_json_keys_are_accepted_and_reported() {
+    let text = r#"{"id":"a","id":"b","blocks":[{"kind":"user","role":"user","payload":{"text":"x","n":1,"n":2}}]}"#;
+    let (saved, losses) = rewrite(text, "geppetto.turn:json");
+    assert_eq!(losses.len(), 1);
+    assert!(losses[0].what.contains("`id` stands more than once"));
+    assert!(saved.contains("\"id\": \"b\""));
+}
+
+#[test]
+fn correlation_is_read_in_both_spellings() {
+    let text = "blocks:\n  - kind: tool_call\n    payload: {id: c, name: f, args: {}, correlation: {run_id: r, toolCallId: c}}\n  \
+                - kind: tool_call\n    payload: {id: d, name: f, args: {}, correlation: {run_id: \"\"}}\n";
+    let turn = geppetto::from_yaml(text.as_bytes()).unwrap();
+    let correlation = turn.blocks()[0].correlation().unwrap();
+    assert_eq!((correlation.run_id.as_deref(), correlation.tool_call_id.as_deref()), (Some("r"), Some("c")));
+    assert_eq!(turn.blocks()[1].correlation(), None);
+}
+
+#[test]
+fn a_turn_carries_model_usage_and_finish_into_the_session() {
+    let text = "blocks:\n    - kind: user\n      role: user\n      payload:\n        text: hi\n    - kind: llm_text\n      role: assistant\n      payload:\n        text: yo\n      metadata:\n        geppetto.inference_result@v1:\n            duration_ms: 1114\n            extra:\n                total_token_count: 168\n            finish_class: completed\n            model: gemini-3\n            provider: gemini\n            stop_reason: STOP\n            usage:\n                input_tokens: 113\n                output_tokens: 17\n";
+    let codec = format::by_id("geppetto.turn").unwrap();
+    let decoded = codec.decode(Input::new(text.as_bytes()), &DecodeOptions::default()).unwrap();
+    let turn = &decoded.archive.sessions[0].turns[0];
+    assert_eq!((turn.provider.as_deref(), turn.model.as_deref()), (Some("gemini"), Some("gemini-3")));
+    assert_eq!((turn.usage.input, turn.usage.output), (Some(113), Some(17)));
+    assert_eq!(turn.timing.seconds.as_ref().unwrap().as_str(), "1.114");
+    assert_eq!(turn.finish.as_ref().unwrap().word.as_deref(), Some("STOP"));
+    assert_eq!(rewrite(text, "geppetto.turn"), (text.to_owned(), vec![]));
+}
+
+#[test]
+fn hostile_documents_are_refused_in_bounded_time() {
+    let codec = format::by_id("geppetto.turn").unwrap();
+    let refuse = |text: &str| codec.decode(Input::new(text.as_bytes()), &DecodeOptions::default()).unwrap_err().kind();
+    let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let list = vec![format!("*a{}", level - 1); 10].join(", ");
+        bomb.push_str(&format!("a{level}: &a{level} [{list}]\n"));
+    }
+    assert_eq!(refuse(&bomb), ErrorKind::TooLarge);
+    assert_eq!(refuse(&"[".repeat(100_000)), ErrorKind::TooLarge);
+    assert_eq!(refuse(&format!("blocks: {}", "[".repeat(100_000))), ErrorKind::TooLarge);
+    assert_eq!(refuse(&"- ".repeat(100_000)), ErrorKind::TooLarge);
+    assert_eq!(refuse("id: [a\nblocks: &x [*x]\n"), ErrorKind::Corrupt);
+    assert!(codec.decode(Input::new(b"id: \xff\xfe\n"), &DecodeOptions::default()).is_err());
+}
+
+#[test]
+fn crlf_and_a_byte_order_mark_are_accepted() {
+    let text = "\u{feff}id: a\r\nblocks:\r\n- kind: user\r\n  role: user\r\n  payload:\r\n    text: |\r\n      one\r\n      two\r\n";
+    let turn = geppetto::from_yaml(text.as_bytes()).unwrap();
+    assert_eq!(turn.blocks()[0].get("text").unwrap().as_str().as_deref(), Some("one\ntwo\n"));
+}

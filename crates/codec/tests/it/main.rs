@@ -1,3 +1,6 @@
-//! Tests of the formats.
+//! What holds for the formats and for YAML.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod geppetto;
+mod laws;
+mod yaml;

@@ -81,8 +81,8 @@ macro_rules! take_field {
 
 /// Declares a struct with an `extra` field as a whole object: what is not declared survives there.
 macro_rules! shape {
-    ($type:ident { $($fields:tt)* }) => {
-        $crate::shape::parts! { $type { $($fields)* } extra }
+    ($type:ident { $($fields:tt)* } $($unstored:ident)*) => {
+        $crate::shape::parts! { $type { $($fields)* } $($unstored)* extra }
 
         impl $crate::shape::Shape for $type {
             fn write<S: $crate::json::Sink>(&self, out: &mut S) {
@@ -201,6 +201,7 @@ macro_rules! tagged {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[non_exhaustive]
+        #[allow(clippy::large_enum_variant, reason = "the large variants are the common ones")]
         pub enum $type {
             $($(#[$doc])* $variant($variant),)*
             /// A kind that this version does not know.
@@ -242,15 +243,17 @@ macro_rules! tagged {
                 mut fields: $crate::json::Fields<'a>,
                 reading: &mut $crate::shape::Reading,
             ) -> $crate::error::Result<(Self, $crate::json::Fields<'a>)> {
-                let at = fields.iter().position(|(key, _)| key.to_str_lossy() == $tag);
-                let (_, node) = fields.remove(at.ok_or_else(|| reading.missing($tag))?);
+                let node = reading.take(&mut fields, $tag).ok_or_else(|| reading.missing($tag))?;
                 let kind = reading.within($tag, |reading| <String as $crate::shape::Shape>::read(node, reading))?;
                 match kind.as_str() {
                     $($word => {
                         let (value, rest) = <$variant as $crate::shape::Parts>::read_parts(fields, reading)?;
                         Ok(($type::$variant(value), rest))
                     })*
-                    _ => Ok(($type::Other { kind, raw: $crate::json::read_object(fields) }, Vec::new())),
+                    _ => {
+                        let (extra, fields) = $crate::extra::split(fields);
+                        Ok(($type::Other { kind, raw: $crate::json::read_object(fields) }, extra))
+                    }
                 }
             }
         }

@@ -12,6 +12,8 @@ pub struct Reading {
     pub losses: Vec<Loss>,
 }
 
+const REPEATED: &str = "the key stands more than once; the last one counts";
+
 #[derive(Debug, Clone)]
 enum Step {
     Key(&'static str),
@@ -112,10 +114,23 @@ impl Reading {
         }
     }
 
+    /// Takes the last field `key` out of `fields`; earlier ones are reported as lost.
+    pub fn take<'a>(&mut self, fields: &mut Fields<'a>, key: &'static str) -> Option<Node<'a>> {
+        let last = |fields: &Fields<'_>| fields.iter().rposition(|(name, _)| name.to_str_lossy() == key);
+        let (_, taken) = fields.remove(last(fields)?);
+        while let Some(earlier) = last(fields) {
+            fields.remove(earlier);
+            self.path.push(Step::Key(key));
+            self.lose(LossKind::Dropped, REPEATED);
+            self.path.pop();
+        }
+        Some(taken)
+    }
+
     /// Puts a value into its field's slot; an earlier one is reported as lost.
     pub fn fill<T>(&mut self, slot: &mut Option<T>, value: T) {
         if slot.replace(value).is_some() {
-            self.lose(LossKind::Dropped, "the key stands more than once; the last one counts");
+            self.lose(LossKind::Dropped, REPEATED);
         }
     }
 }

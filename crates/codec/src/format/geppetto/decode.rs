@@ -148,7 +148,7 @@ impl Decoder {
 
 /// Whether arguments in this very text are written as a map, and so had to be told from a text.
 pub(super) fn is_structured(text: &str) -> bool {
-    match turnkeep_model::json::parse(text).map(|node| node.into_json()) {
+    match turnkeep_model::json::parse(text).map(turnkeep_model::json::Node::into_json) {
         Ok(Json::String(_)) | Err(_) => false,
         Ok(value) => value.is_plain() && canon::canonical(&value) == text,
     }

@@ -77,6 +77,18 @@ pub struct Block {
     pub role_at: u32,
 }
 
+/// Which run, call and segment a tool call belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "each field is named as in the document")]
+pub struct Correlation {
+    pub session_id: Option<String>,
+    pub run_id: Option<String>,
+    pub turn_id: Option<String>,
+    pub provider_call_id: Option<String>,
+    pub segment_id: Option<String>,
+    pub tool_call_id: Option<String>,
+}
+
 /// The metadata key under which an unknown kind is kept.
 pub const KIND_RAW: &str = "serde.kind_raw";
 
@@ -159,6 +171,24 @@ impl Block {
     /// The value in the payload under `key`.
     pub fn get(&self, key: &str) -> Option<&Json> {
         self.payload.as_ref()?.get(key)
+    }
+
+    /// Which run, call and segment a tool call belongs to, in either spelling of the keys; nothing where all are empty.
+    pub fn correlation(&self) -> Option<Correlation> {
+        let map = self.get("correlation")?.as_object()?;
+        let text = |snake: &str, camel: &str| {
+            let value = map.get_str(snake).or_else(|| map.get_str(camel));
+            value.map(std::borrow::Cow::into_owned).filter(|text| !text.is_empty())
+        };
+        let correlation = Correlation {
+            session_id: text("session_id", "sessionId"),
+            run_id: text("run_id", "runId"),
+            turn_id: text("turn_id", "turnId"),
+            provider_call_id: text("provider_call_id", "providerCallId"),
+            segment_id: text("segment_id", "segmentId"),
+            tool_call_id: text("tool_call_id", "toolCallId"),
+        };
+        (correlation != Correlation::default()).then_some(correlation)
     }
 
     fn normalize(&mut self) {

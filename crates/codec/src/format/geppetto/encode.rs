@@ -19,7 +19,7 @@ pub(super) fn turn(session: &Session) -> Turn {
 
 /// The fixture of a session: the blocks of turns that a fixture appended are its follow-ups.
 pub(super) fn fixture(session: &Session) -> (Turn, Vec<Block>) {
-    let followups = blocks(session, |turn| is_followup(turn));
+    let followups = blocks(session, is_followup);
     (document(session, |turn| !is_followup(turn)), followups)
 }
 
@@ -28,10 +28,11 @@ fn is_followup(turn: &ModelTurn) -> bool {
 }
 
 fn document(session: &Session, chosen: impl Fn(&ModelTurn) -> bool) -> Turn {
-    let spelled = |key: &str| session.extra.spelling(FORMAT, key).and_then(Json::as_str).map(|word| word.into_owned());
+    let spelled =
+        |key: &str| session.extra.spelling(FORMAT, key).and_then(Json::as_str).map(std::borrow::Cow::into_owned);
     let last = session.turns.iter().rfind(|turn| chosen(turn));
     let mut unknown = session.extra.fields(FORMAT).cloned().unwrap_or_default();
-    let mut run_id = unknown.remove("run_id").as_ref().and_then(Json::as_str).map(|id| id.into_owned());
+    let mut run_id = unknown.remove("run_id").as_ref().and_then(Json::as_str).map(std::borrow::Cow::into_owned);
     let mut metadata = last.map(|turn| turn.metadata.clone()).unwrap_or_default();
     let mut data = last.map(|turn| turn.data.clone()).unwrap_or_default();
     match (spelled("session_id").as_deref(), &session.id) {
@@ -107,7 +108,7 @@ fn block(block: &ModelBlock) -> Block {
         payload.set("item_id", item_id.as_str());
     }
     let role = match part.spelling.get("role") {
-        Some(role) => role.as_str().map(|role| role.into_owned()),
+        Some(role) => role.as_str().map(std::borrow::Cow::into_owned),
         None => default_role(kind, &block.author),
     };
     let holds_kind_raw = spelled("kind_raw").is_some();
@@ -266,7 +267,7 @@ fn image(media: &Media, extra: &Extra) -> Json {
 
 /// Where what geppetto notes of an inference stands.
 fn result_place(turn: &ModelTurn) -> Option<String> {
-    turn.extra.spelling(FORMAT, "inference_result").and_then(Json::as_str).map(|place| place.into_owned())
+    turn.extra.spelling(FORMAT, "inference_result").and_then(Json::as_str).map(std::borrow::Cow::into_owned)
 }
 
 fn put_block_result(turn: &ModelTurn, block: &mut Block) {

@@ -17,7 +17,7 @@ mod write;
 
 pub use codec::lint;
 pub(super) use codec::{FixtureCodec, TurnCodec};
-pub use document::{Block, Content, File, KIND_RAW, Kind, Turn};
+pub use document::{Block, Content, Correlation, File, KIND_RAW, Kind, Turn};
 pub use keys::{Key, as_nanoseconds, as_strings, get};
 pub use outcome::finish_class;
 pub use serde::{Options, from_json, from_yaml, normalize, redact, redact_encrypted_content, to_json, to_yaml};

@@ -138,7 +138,9 @@ fn put_finish(turn: &Turn, result: &mut Object) {
     }
 }
 
-const COUNTS: &[(&str, fn(&mut Usage) -> &mut Option<u64>)] = &[
+type Count = (&'static str, fn(&mut Usage) -> &mut Option<u64>);
+
+const COUNTS: &[Count] = &[
     ("input_tokens", |usage| &mut usage.input),
     ("output_tokens", |usage| &mut usage.output),
     ("cache_creation_input_tokens", |usage| &mut usage.cached_write),

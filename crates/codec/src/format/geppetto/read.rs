@@ -24,7 +24,8 @@ struct Reader {
 impl Reader {
     fn file(&mut self, node: Node<'_>) -> Result<File> {
         let Some(mut fields) = pairs(node, "", "a turn document")? else {
-            return Ok(File { version: None, content: Content::Turn(Turn::default()), unknown: Object::new() });
+            let empty = Turn { blocks: Some(Vec::new()), ..Turn::default() };
+            return Ok(File { version: None, content: Content::Turn(empty), unknown: Object::new() });
         };
         let turns = self.take(&mut fields, "turns", "");
         let turn = self.take(&mut fields, "turn", "");
@@ -105,7 +106,7 @@ impl Reader {
     }
 
     fn kind(&mut self, block: &mut Block, fields: &mut Fields<'_>, at: &str) -> Result<()> {
-        let held = block.metadata.as_ref().and_then(|map| map.get_str(KIND_RAW)).map(|kind| kind.into_owned());
+        let held = block.metadata.as_ref().and_then(|map| map.get_str(KIND_RAW)).map(std::borrow::Cow::into_owned);
         block.holds_kind_raw = block.metadata.as_ref().is_some_and(|map| map.contains(KIND_RAW));
         let Some(word) = self.text(fields, "kind", at)? else { return Ok(()) };
         let kind = Kind::from_word(&word);

@@ -63,7 +63,7 @@ pub fn normalize(turn: &mut Turn) {
 
 /// Replaces encrypted reasoning by a placeholder that keeps its start, its end and its length.
 pub fn redact_encrypted_content(content: &str) -> String {
-    policy::encrypted_placeholder(content)
+    policy::placeholder(content)
 }
 
 /// Redacts every encrypted content of a turn and notes it in the turn's metadata.
@@ -84,7 +84,7 @@ fn redact_map(map: &mut Object) -> usize {
     for (_, value) in map.iter_mut() {
         count += redact_inside(value);
     }
-    let placeholder = map.get_str("encrypted_content").map(|content| policy::encrypted_placeholder(&content));
+    let placeholder = map.get_str("encrypted_content").map(|content| policy::placeholder(&content));
     match placeholder {
         Some(placeholder) if map.get_str("encrypted_content").as_deref() != Some(&placeholder) => {
             map.set("encrypted_content", placeholder);

@@ -1,0 +1,229 @@
+//! The command line.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args as Group, Parser, Subcommand};
+use clap_complete::Shell;
+use turnkeep_codec::{Codec, Target, format};
+use turnkeep_file::{DEFAULT_MAX_BYTES, Limits, OpenOptions};
+use turnkeep_model::{Error, Result};
+
+use crate::exit::Stop;
+
+/// Durable, portable sessions for LLM agents: show, convert, compare and check session files.
+#[derive(Parser)]
+#[command(name = "turnkeep", version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Show what turnkeep does, offline, with a bundled session
+    Demo(Demo),
+    /// List the formats
+    Formats(Formats),
+    /// Say which format a file is, and why
+    Sniff(Sniff),
+    /// Print a session so that a person can read it
+    Show(Show),
+    /// Convert a file, or every file of a directory, to another format
+    Convert(Box<Convert>),
+    /// Compare two sessions, whatever their formats; exit 1 where they differ
+    Diff(Diff),
+    /// Check a file against the rules of a target; exit 7 where it breaks one
+    Lint(Lint),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page, of the whole or of one command
+    Man {
+        /// The command
+        command: Option<String>,
+    },
+}
+
+#[derive(Group)]
+pub(crate) struct Demo {
+    /// Also save the bundled session, to try the other commands on
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+}
+
+#[derive(Group)]
+pub(crate) struct Formats {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How an input is read.
+#[derive(Group)]
+pub(crate) struct Reading {
+    /// The format of the input; found out where it is not named
+    #[arg(long, value_name = "FORMAT", value_parser = source)]
+    pub(crate) from: Option<&'static dyn Codec>,
+    /// The most bytes that one file may have
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_BYTES)]
+    pub(crate) max_bytes: u64,
+}
+
+impl Reading {
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { max_bytes: self.max_bytes }
+    }
+
+    pub(crate) fn options(&self) -> OpenOptions {
+        let mut options = OpenOptions::default();
+        options.limits = self.limits();
+        options.from = self.from;
+        options
+    }
+}
+
+#[derive(Group)]
+pub(crate) struct Sniff {
+    /// The file; `-` is standard input
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The most bytes that the file may have
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_BYTES)]
+    pub(crate) max_bytes: u64,
+}
+
+#[derive(Group)]
+pub(crate) struct Show {
+    /// The file; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) input: PathBuf,
+    /// Print the session as a native JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Group)]
+pub(crate) struct Convert {
+    /// The file, or a directory of files; `-` is standard input
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// Where to write; `-` is standard output; a directory where IN is one
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// The format to write, optionally with a variant, as in `turnkeep:pretty`
+    #[arg(long, value_name = "FORMAT[:VARIANT]", value_parser = target)]
+    pub(crate) to: Target,
+    /// Leave out data that the application passes along
+    #[arg(long)]
+    pub(crate) omit_data: bool,
+    /// What to hide: encrypted_content
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = hidden)]
+    pub(crate) redact: Vec<Hidden>,
+    /// Write what did not survive to a file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Write nothing where something would be lost, and exit 3
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Read and write as the format's original program does
+    #[arg(long)]
+    pub(crate) compat: bool,
+}
+
+#[derive(Group)]
+pub(crate) struct Diff {
+    /// One file; `-` is standard input
+    pub(crate) a: PathBuf,
+    /// The other
+    pub(crate) b: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Group)]
+pub(crate) struct Lint {
+    /// The file; `-` is standard input
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// The format whose rules count
+    #[arg(long = "for", value_name = "TARGET", value_parser = rules)]
+    pub(crate) target: Target,
+    /// Make every finding an error
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What a conversion hides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hidden {
+    EncryptedContent,
+}
+
+/// Whether a path means standard input or output.
+pub(crate) fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The bytes of a file or of standard input, and what to call them in errors.
+pub(crate) fn bytes_of(path: &Path, limits: &Limits) -> std::result::Result<(Vec<u8>, String), Stop> {
+    if is_dash(path) {
+        return Ok((turnkeep_file::read_stdin(limits)?, "<stdin>".to_owned()));
+    }
+    Ok((turnkeep_file::read(path, limits)?, path.display().to_string()))
+}
+
+fn source(text: &str) -> std::result::Result<&'static dyn Codec, String> {
+    match format::by_id(text) {
+        Ok(codec) if !codec.spec().reads => Err(format!("`{text}` can only be written")),
+        other => with_remedy(other),
+    }
+}
+
+fn target(text: &str) -> std::result::Result<Target, String> {
+    match Target::parse(text) {
+        Ok(target) if !target.codec.spec().writes => Err(format!("`{text}` can only be read")),
+        other => with_remedy(other),
+    }
+}
+
+fn rules(text: &str) -> std::result::Result<Target, String> {
+    let target = target(text)?;
+    let known: Vec<_> = turnkeep_codec::lint::targets().collect();
+    if known.contains(&target.codec.spec().id) {
+        return Ok(target);
+    }
+    Err(format!("no rules are known for `{text}`; targets: {}", known.join(", ")))
+}
+
+fn hidden(word: &str) -> std::result::Result<Hidden, String> {
+    match word {
+        "encrypted_content" => Ok(Hidden::EncryptedContent),
+        "tool_args" | "tool_results" | "secrets" => Err(format!("`{word}` comes with a later version")),
+        _ => Err("LIST is made of: encrypted_content".to_owned()),
+    }
+}
+
+fn with_remedy<T>(result: Result<T>) -> std::result::Result<T, String> {
+    let message = |error: Error| match error.remedy() {
+        Some(remedy) => format!("{error}; {remedy}"),
+        None => error.to_string(),
+    };
+    result.map_err(message)
+}

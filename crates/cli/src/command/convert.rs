@@ -1,0 +1,120 @@
+//! `turnkeep convert`
+
+use std::path::{Path, PathBuf};
+
+use turnkeep_codec::{DecodeOptions, EncodeOptions, Target};
+use turnkeep_file::Opened;
+use turnkeep_model::{Error, ErrorKind, Json, Loss, Result, policy};
+
+use super::{Ending, batch};
+use crate::args::{Convert, Hidden, bytes_of, is_dash};
+use crate::exit::{Exit, Stop};
+use crate::report::{self, object, say_losses, texts};
+use crate::terminal::{json_bytes, print_bytes};
+
+/// What a conversion gave.
+pub(super) struct Converted {
+    pub(super) from: &'static str,
+    pub(super) to: &'static str,
+    pub(super) ambiguous: Vec<&'static str>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) losses: Vec<Loss>,
+}
+
+pub(super) fn run(args: &Convert) -> Ending {
+    check_dashes(args)?;
+    if args.input.is_dir() {
+        return batch::run(args);
+    }
+    let (bytes, name) = bytes_of(&args.input, &args.reading.limits())?;
+    let converted = convert(args, &target_of(args), &bytes, &name)?;
+    let refused = args.strict && !converted.losses.is_empty();
+    if !refused {
+        write(output_file(args), &converted.bytes)?;
+    }
+    match &args.report {
+        Some(path) => write(file_of(path), &json_bytes(&converted.as_json()))?,
+        None => say_losses(&converted.losses, "--report FILE lists them all"),
+    }
+    if refused { Err(Stop::Losses(converted.losses.len())) } else { Ok(Exit::Ok) }
+}
+
+/// Reads, reduces and writes, all in memory.
+pub(super) fn convert(args: &Convert, target: &Target, bytes: &[u8], name: &str) -> Result<Converted> {
+    let mut opening = args.reading.options();
+    if args.compat {
+        opening.decoding = DecodeOptions::compat();
+    }
+    let Opened { mut archive, mut losses, format, ambiguous, .. } = opening.decode_named(bytes, name)?;
+    if args.redact.contains(&Hidden::EncryptedContent) {
+        losses.extend(policy::redact_encrypted(&mut archive));
+    }
+    let encoded = turnkeep_codec::encode(&archive, target, &encoding(args)).map_err(|error| error.file(name))?;
+    losses.extend(encoded.losses);
+    Ok(Converted { from: format, to: target.codec.spec().id, ambiguous, bytes: encoded.bytes, losses })
+}
+
+impl Converted {
+    /// The report, as a program reads it.
+    pub(super) fn as_json(&self) -> Json {
+        let losses = ("losses", report::losses(&self.losses));
+        let ambiguous = (!self.ambiguous.is_empty()).then(|| ("ambiguous", texts(&self.ambiguous)));
+        object([("from", self.from.into()), ("to", self.to.into()), losses].into_iter().chain(ambiguous))
+    }
+}
+
+fn encoding(args: &Convert) -> EncodeOptions {
+    let mut options = if args.compat { EncodeOptions::compat() } else { EncodeOptions::default() };
+    options.omit_data = args.omit_data;
+    options
+}
+
+fn target_of(args: &Convert) -> Target {
+    match output_file(args) {
+        Some(path) => turnkeep_file::target_for(args.to.clone(), path),
+        None => args.to.clone(),
+    }
+}
+
+/// Writes a file, or standard output where there is none.
+pub(super) fn write(path: Option<&Path>, bytes: &[u8]) -> std::result::Result<(), Stop> {
+    match path {
+        Some(path) => turnkeep_file::save(path, bytes)?,
+        None => print_bytes(bytes)?,
+    }
+    Ok(())
+}
+
+fn output_file(args: &Convert) -> Option<&Path> {
+    args.output.as_deref().and_then(file_of)
+}
+
+/// The file that a path means; `-` means none.
+pub(super) fn file_of(path: &Path) -> Option<&Path> {
+    (!is_dash(path)).then_some(path)
+}
+
+fn check_dashes(args: &Convert) -> std::result::Result<(), Stop> {
+    let report_to_stdout = args.report.as_deref().is_some_and(is_dash);
+    if report_to_stdout && output_file(args).is_none() {
+        let remedy = "name a file with -o or with --report";
+        return Err(Stop::Usage("output and report cannot both be standard output".to_owned(), remedy.to_owned()));
+    }
+    Ok(())
+}
+
+/// The directory that a batch goes to.
+pub(super) fn output_directory(args: &Convert) -> std::result::Result<PathBuf, Stop> {
+    let name = args.input.display();
+    if args.input.join("manifest.json").is_file() {
+        let what = "is a bundle (it holds a manifest.json), and no format here reads bundles yet";
+        return Err(Error::new(ErrorKind::Unsupported, what).file(name.to_string()).into());
+    }
+    match output_file(args) {
+        Some(path) => Ok(path.to_owned()),
+        None => Err(Stop::Usage(
+            format!("{name} is a directory, and there is no directory to write to"),
+            "name one with -o DIR, or name a file to convert".to_owned(),
+        )),
+    }
+}

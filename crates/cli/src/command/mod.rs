@@ -1,0 +1,32 @@
+//! One module a command.
+
+mod batch;
+mod convert;
+mod demo;
+mod diff;
+mod formats;
+mod lint;
+mod manual;
+mod show;
+mod sniff;
+
+use crate::args::Command;
+use crate::exit::{Exit, Stop};
+
+/// How a command ends.
+type Ending = Result<Exit, Stop>;
+
+/// Runs a command.
+pub(crate) fn run(command: Command) -> Ending {
+    match command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Formats(args) => formats::run(&args),
+        Command::Sniff(args) => sniff::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Lint(args) => lint::run(&args),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { command } => manual::page(command.as_deref()),
+    }
+}

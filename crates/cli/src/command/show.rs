@@ -1,0 +1,35 @@
+//! `turnkeep show`
+
+use turnkeep_model::Archive;
+use turnkeep_model::json::Layout;
+
+use super::Ending;
+use crate::args::{Show, bytes_of};
+use crate::exit::Exit;
+use crate::page::Page;
+use crate::report::say_losses;
+use crate::terminal::{print, print_bytes, width};
+
+pub(super) fn run(args: &Show) -> Ending {
+    let (bytes, name) = bytes_of(&args.input, &args.reading.limits())?;
+    let opened = args.reading.options().decode_named(&bytes, &name)?;
+    if args.json {
+        print_bytes(format!("{}\n", opened.archive.to_json(Layout::Pretty)).as_bytes())?;
+    } else {
+        print(&as_text(&opened.archive, opened.format))?;
+        say_losses(&opened.losses, "`turnkeep convert` with --report FILE lists them all");
+    }
+    Ok(Exit::Ok)
+}
+
+fn as_text(archive: &Archive, format: &str) -> String {
+    let mut page = Page::new(width());
+    for (index, session) in archive.sessions.iter().enumerate() {
+        let is_main = archive.sessions.len() > 1 && index == archive.main as usize;
+        page.session(session, &format!("{format}{}", if is_main { ", main session" } else { "" }));
+    }
+    if archive.sessions.is_empty() {
+        page.note("there is no session in it");
+    }
+    page.finish()
+}

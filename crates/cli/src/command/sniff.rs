@@ -1,0 +1,42 @@
+//! `turnkeep sniff`
+
+use std::fmt::Write;
+
+use turnkeep_codec::{Confidence, Input, Sniffed};
+use turnkeep_file::Limits;
+
+use super::Ending;
+use crate::args::{Sniff, bytes_of};
+use crate::exit::Exit;
+use crate::report;
+use crate::terminal::{BOLD, DIM, YELLOW, print, print_json};
+use crate::visible::visible;
+
+pub(super) fn run(args: &Sniff) -> Ending {
+    let (bytes, name) = bytes_of(&args.input, &Limits { max_bytes: args.max_bytes })?;
+    let input = Input::new(&bytes).named(&name);
+    let found = turnkeep_codec::sniff(&input).map_err(|error| error.file(name.as_str()))?;
+    if args.json {
+        print_json(&report::sniffed(&found))?;
+    } else {
+        print(&as_text(&found))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn as_text(found: &Sniffed) -> String {
+    let Sniffed { codec, guess, others } = found;
+    let mut text = format!("{BOLD}{}{BOLD:#}", codec.spec().id);
+    if let Some(generation) = &guess.generation {
+        let _ = write!(text, " ({})", visible(generation));
+    }
+    let sure = match guess.confidence {
+        Confidence::Certain => "certain",
+        Confidence::Likely | Confidence::No => "likely",
+    };
+    let _ = writeln!(text, "  {DIM}{sure}: {}{DIM:#}", visible(&guess.why));
+    if !others.is_empty() {
+        let _ = writeln!(text, "{YELLOW}ambiguous:{YELLOW:#} it may just as well be {}", others.join(" or "));
+    }
+    text
+}

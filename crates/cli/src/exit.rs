@@ -1,0 +1,109 @@
+//! Exit codes: a contract that scripts rely on.
+
+use std::io;
+use std::process::ExitCode;
+
+use turnkeep_model::{Error, ErrorKind};
+
+/// How the command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Ok = 0,
+    Failed = 1,
+    Usage = 2,
+    Losses = 3,
+    NotFound = 4,
+    Conflict = 5,
+    Corrupt = 6,
+    Lint = 7,
+    NeedsHuman = 8,
+    Mismatch = 9,
+}
+
+impl Exit {
+    /// `diff` ends like diff(1): 1 where the files differ.
+    pub(crate) const DIFFERENT: Exit = Exit::Failed;
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+impl From<ErrorKind> for Exit {
+    fn from(kind: ErrorKind) -> Exit {
+        match kind {
+            ErrorKind::NotFound => Exit::NotFound,
+            ErrorKind::Conflict => Exit::Conflict,
+            // What is unsupported here is always a version or kind of input.
+            ErrorKind::Corrupt | ErrorKind::NotThisFormat | ErrorKind::TooLarge | ErrorKind::Unsupported => {
+                Exit::Corrupt
+            }
+            ErrorKind::Mismatch => Exit::Mismatch,
+            ErrorKind::NeedsHuman => Exit::NeedsHuman,
+            _ => Exit::Failed,
+        }
+    }
+}
+
+/// Why a command did not go on.
+pub(crate) enum Stop {
+    /// Something is wrong with a file.
+    Error(Error),
+    /// Something is wrong with the command line: what, and what helps.
+    Usage(String, String),
+    /// There are losses, and none are allowed.
+    Losses(usize),
+    /// Standard output does not take any more.
+    Output(io::Error),
+}
+
+impl Stop {
+    /// The exit code. A reader that closes the pipe has seen enough: that is no failure.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Stop::Error(error) => error.kind().into(),
+            Stop::Usage(..) => Exit::Usage,
+            Stop::Losses(_) => Exit::Losses,
+            Stop::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
+            Stop::Output(_) => Exit::Failed,
+        }
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Error(error)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Output(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_its_code() {
+        let table = [
+            (ErrorKind::NotFound, 4),
+            (ErrorKind::Conflict, 5),
+            (ErrorKind::Corrupt, 6),
+            (ErrorKind::NotThisFormat, 6),
+            (ErrorKind::TooLarge, 6),
+            (ErrorKind::Unsupported, 6),
+            (ErrorKind::Mismatch, 9),
+            (ErrorKind::NeedsHuman, 8),
+            (ErrorKind::Unavailable, 1),
+            (ErrorKind::Io, 1),
+        ];
+        for (kind, code) in table {
+            assert_eq!(Exit::from(kind) as u8, code, "{kind:?}");
+        }
+    }
+}

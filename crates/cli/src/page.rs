@@ -1,0 +1,227 @@
+//! A conversation as a person reads it.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use anstyle::Style;
+use turnkeep_model::json::TreeSink;
+use turnkeep_model::shape::Shape;
+use turnkeep_model::{
+    Author, Block, Body, Json, Media, Part, Reasoning, Session, Status, Time, ToolCall, ToolResult, Turn,
+};
+
+use crate::terminal::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, counted};
+use crate::visible::{shortened, visible};
+
+/// A page that grows session by session, turn by turn, block by block.
+pub(crate) struct Page {
+    text: String,
+    width: usize,
+}
+
+impl Page {
+    /// An empty page.
+    pub(crate) fn new(width: usize) -> Page {
+        Page { text: String::new(), width }
+    }
+
+    /// The whole page.
+    pub(crate) fn finish(self) -> String {
+        self.text
+    }
+
+    /// A remark of ours.
+    pub(crate) fn note(&mut self, note: &str) {
+        let _ = writeln!(self.text, "{DIM}{note}{DIM:#}");
+    }
+
+    /// A session: its head, then its turns.
+    pub(crate) fn session(&mut self, session: &Session, note: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.head(session, note);
+        for (index, turn) in session.turns.iter().enumerate() {
+            self.turn(index, turn);
+        }
+    }
+
+    fn head(&mut self, session: &Session, note: &str) {
+        let id = session.id.as_ref().map_or("session without an id".to_owned(), |id| format!("session {id}"));
+        let _ = writeln!(self.text, "{BOLD}{}{BOLD:#}  {DIM}{note}{DIM:#}", shortened(&id, self.width));
+        self.field("title", session.title.as_deref().unwrap_or_default());
+        self.field("agent", session.agent.as_deref().unwrap_or_default());
+        self.field("model", &models(session));
+        self.field("status", &session.status.as_ref().map(status).unwrap_or_default());
+        self.field("usage", &settings(&session.usage));
+        self.field("options", &settings(&session.options));
+        self.field("tools", &session.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", "));
+        self.field("updated", session.last_time().map(Time::as_str).unwrap_or_default());
+        let blocks = counted(session.blocks().count(), "block", "blocks");
+        self.field("holds", &format!("{}, {blocks}", counted(session.turns.len(), "turn", "turns")));
+    }
+
+    fn field(&mut self, name: &str, value: &str) {
+        if value.is_empty() {
+            return;
+        }
+        let lines = textwrap::wrap(&visible(value).replace('\n', " "), self.width.saturating_sub(11))
+            .into_iter()
+            .map(Cow::into_owned)
+            .collect::<Vec<_>>();
+        for (index, line) in lines.iter().enumerate() {
+            let name = if index == 0 { name } else { "" };
+            let _ = writeln!(self.text, "  {DIM}{name:<8}{DIM:#} {line}");
+        }
+    }
+
+    fn turn(&mut self, index: usize, turn: &Turn) {
+        let model = turn.model.as_deref().unwrap_or_default();
+        let finish = turn.finish.as_ref().map(|finish| finish.reason.as_str()).unwrap_or_default();
+        let usage = settings(&turn.usage);
+        let facts: Vec<_> = [model, finish, &usage].into_iter().filter(|fact| !fact.is_empty()).map(visible).collect();
+        let _ = writeln!(self.text, "\n{BOLD}turn {}{BOLD:#}  {DIM}{}{DIM:#}", index + 1, facts.join(" · "));
+        turn.blocks.iter().for_each(|block| self.block(block));
+        for error in &turn.errors {
+            self.paragraph(2, &format!("error: {}", error.message), RED);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        match &block.body {
+            Body::Text(text) => {
+                self.label(block);
+                self.paragraph(4, &text.text, Style::new());
+            }
+            Body::Reasoning(reasoning) => self.reasoning(reasoning),
+            Body::ToolCall(call) => self.call(call),
+            Body::ToolResult(result) => self.result(result),
+            Body::Media(media) => {
+                self.label(block);
+                self.paragraph(4, &described(media), DIM);
+            }
+            Body::Summary(summary) => {
+                self.line(2, "summary of older turns", DIM);
+                self.paragraph(4, &summary.text, Style::new());
+            }
+            Body::Other { kind, raw } => {
+                self.label(block);
+                let shown = shortened(&format!("{kind} {raw}"), self.width.saturating_sub(6));
+                self.paragraph(4, &format!("[{shown}]"), DIM);
+            }
+            // Bodies of newer versions.
+            other => self.line(4, &format!("[{}]", other.kind()), DIM),
+        }
+    }
+
+    fn label(&mut self, block: &Block) {
+        let style = match block.author {
+            Author::User => CYAN,
+            Author::Assistant => GREEN,
+            _ => YELLOW,
+        };
+        let name = block.message.name.iter().map(|name| format!(" ({name})")).collect::<String>();
+        self.line(2, &format!("{}{name}", block.author), style);
+    }
+
+    fn reasoning(&mut self, reasoning: &Reasoning) {
+        self.line(2, "thinking", DIM);
+        let texts = reasoning.text.iter().chain(&reasoning.summary);
+        texts.for_each(|text| self.paragraph(4, text, DIM));
+        let opaque = [("signature", &reasoning.signature), ("encrypted", &reasoning.encrypted)];
+        for (name, content) in opaque {
+            if let Some(content) = content {
+                self.line(
+                    4,
+                    &format!("[{name}, {}]", counted(content.chars().count(), "character", "characters")),
+                    DIM,
+                );
+            }
+        }
+    }
+
+    fn call(&mut self, call: &ToolCall) {
+        let room = self.width.saturating_sub(call.name.chars().count() + 12).max(20);
+        let text = format!("{}({})", shortened(&call.name, self.width), shortened(&call.arguments, room));
+        let _ = writeln!(self.text, "  {YELLOW}call{YELLOW:#}  {text}");
+    }
+
+    fn result(&mut self, result: &ToolResult) {
+        let failed = result.is_error == Some(true) || result.error.is_some();
+        let (word, style) = if failed { ("failed", RED) } else { ("result", DIM) };
+        let name = result.name.iter().map(|name| format!(" of {name}")).collect::<String>();
+        self.line(4, &format!("{word}{name}"), style);
+        if let Some(error) = &result.error {
+            self.paragraph(6, error, RED);
+        }
+        for part in &result.parts {
+            self.paragraph(6, &part_text(part), Style::new());
+        }
+    }
+
+    fn line(&mut self, indent: usize, text: &str, style: Style) {
+        let text = shortened(text, self.width.saturating_sub(indent));
+        let _ = writeln!(self.text, "{:indent$}{style}{text}{style:#}", "");
+    }
+
+    fn paragraph(&mut self, indent: usize, text: &str, style: Style) {
+        let text = visible(text).replace('\t', "    ");
+        for line in textwrap::wrap(text.trim_end_matches('\n'), self.width.saturating_sub(indent)) {
+            let space = if line.is_empty() { 0 } else { indent };
+            let _ = writeln!(self.text, "{:space$}{style}{line}{style:#}", "");
+        }
+    }
+}
+
+fn models(session: &Session) -> String {
+    let mut models: Vec<&str> = session.turns.iter().filter_map(|turn| turn.model.as_deref()).collect();
+    models.dedup();
+    let providers: Vec<&str> = session.turns.iter().filter_map(|turn| turn.provider.as_deref()).collect();
+    match providers.first() {
+        Some(provider) if !models.is_empty() => format!("{} ({provider})", models.join(", ")),
+        Some(provider) => (*provider).to_owned(),
+        None => models.join(", "),
+    }
+}
+
+fn status(status: &Status) -> String {
+    match status {
+        Status::Failed(failed) => format!("failed: {}", failed.error),
+        Status::Handoff(handoff) => format!("handoff to {}", handoff.to),
+        other => other.kind().replace('_', " "),
+    }
+}
+
+/// The fields that are set, as in `input 12, output 7`. What only the source knows is left out.
+fn settings(value: &impl Shape) -> String {
+    let mut sink = TreeSink::default();
+    value.write(&mut sink);
+    let Json::Object(fields) = sink.into_json() else {
+        return String::new();
+    };
+    let known = fields.iter().filter(|(key, _)| key.to_str_lossy() != "extra");
+    let pairs = known.map(|(key, value)| {
+        let shown = value.as_str().map_or_else(|| value.to_text(), Cow::into_owned);
+        format!("{} {shown}", key.to_str_lossy().replace('_', " "))
+    });
+    pairs.collect::<Vec<_>>().join(", ")
+}
+
+fn part_text(part: &Part) -> String {
+    match part {
+        Part::Text(text) => text.text.clone(),
+        Part::Data(data) => data.json.to_text(),
+        Part::Media(media) => described(media),
+        other => format!("[{}]", other.kind()),
+    }
+}
+
+fn described(media: &Media) -> String {
+    let kind = media.media_type.as_deref().unwrap_or("media");
+    let inline = media.inline.as_ref().map(|data| format!("about {} bytes inline", data.len() / 4 * 3));
+    let url = media.url.as_ref().map(|url| format!("at {}", shortened(url, 60)));
+    let file = media.file_id.as_ref().map(|id| format!("file {id}"));
+    let digest = media.digest.as_ref().map(|digest| format!("digest {digest}"));
+    let facts = [media.name.clone(), inline, url, file, digest].into_iter().flatten();
+    format!("[{}]", [kind.to_owned()].into_iter().chain(facts).collect::<Vec<_>>().join(", "))
+}

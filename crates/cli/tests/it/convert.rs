@@ -1,0 +1,158 @@
+//! `turnkeep convert` of one file.
+
+use crate::place::{Place, SECRET, SESSION};
+
+#[test]
+fn there_and_back_is_the_same_file() {
+    let place = Place::new();
+    place.run("convert s.json --to turnkeep -o first.json").ends(0);
+
+    place.run("convert first.json --to turnkeep.yaml -o s.yaml").ends(0);
+    place.run("convert s.yaml --to turnkeep.jsonl -o s.jsonl").ends(0);
+    let ran = place.run("convert s.jsonl --to turnkeep.yaml -o t.yaml").ends(0);
+
+    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""));
+    place.run("diff first.json t.yaml").ends(0);
+}
+
+#[test]
+fn standard_input_and_output() {
+    let place = Place::new();
+
+    let plain = place.run_with("convert - --to turnkeep:compact", SESSION).ends(0);
+    let dashed = place.run_with("convert - -o - --from turnkeep --to turnkeep", SESSION).ends(0);
+
+    assert!(plain.out.starts_with("{\"turnkeep\":1,"), "{}", plain.out);
+    assert!(plain.out.contains("\"temperature\":2.0") && plain.out.contains("\"colour\":\"red\""), "{}", plain.out);
+    assert_eq!(plain.out, dashed.out);
+}
+
+#[test]
+fn an_unknown_format_or_variant_is_a_usage_error_that_helps() {
+    let place = Place::new();
+
+    let format = place.run("convert s.json --to geppetto.turns").ends(2);
+    let variant = place.run("convert s.json --to turnkeep:tiny").ends(2);
+    let source = place.run("convert s.json --from nothing --to turnkeep").ends(2);
+
+    assert!(format.err.contains("did you mean geppetto.turn or geppetto.fixture?"), "{}", format.err);
+    assert!(variant.err.contains("variants: compact, pretty"), "{}", variant.err);
+    assert!(source.err.contains("`turnkeep formats` lists them"), "{}", source.err);
+}
+
+#[test]
+fn the_report_of_a_conversion_without_losses() {
+    let place = Place::new();
+
+    place.run("convert s.json --to turnkeep.yaml -o s.yaml --report r.json").ends(0);
+
+    assert_eq!(
+        place.text("r.json"),
+        "{\n  \"from\": \"turnkeep\",\n  \"to\": \"turnkeep.yaml\",\n  \"losses\": []\n}\n"
+    );
+}
+
+#[test]
+fn redaction_hides_the_secret_everywhere_and_is_reported() {
+    let place = Place::new();
+    place.run("convert s.json --to turnkeep.jsonl -o s.jsonl").ends(0);
+
+    for input in ["s.json", "s.jsonl"] {
+        let ran = place.run(&format!("convert {input} --to turnkeep.jsonl --redact encrypted_content")).ends(0);
+
+        assert!(!ran.out.contains(SECRET), "{}", ran.out);
+        assert!(ran.out.contains("gAAAAA-****43****-456789"), "{}", ran.out);
+        assert!(ran.out.contains("\"redacted\":true"), "{}", ran.out);
+        assert!(ran.err.contains("redacted    turns[0].blocks[1].encrypted: "), "{}", ran.err);
+    }
+}
+
+#[test]
+fn redacting_twice_changes_nothing_more() {
+    let place = Place::new();
+    place.run("convert s.json --to turnkeep -o once.json --redact encrypted_content").ends(0);
+
+    let ran = place.run("convert once.json --to turnkeep -o twice.json --redact encrypted_content").ends(0);
+
+    assert_eq!(ran.err, "");
+    assert_eq!(place.text("once.json"), place.text("twice.json"));
+}
+
+#[test]
+fn what_cannot_be_hidden_yet_is_said() {
+    let place = Place::new();
+
+    let later = place.run("convert s.json --to turnkeep --redact encrypted_content,secrets").ends(2);
+    let never = place.run("convert s.json --to turnkeep --redact everything").ends(2);
+
+    assert!(later.err.contains("`secrets` comes with a later version"), "{}", later.err);
+    assert!(never.err.contains("LIST is made of: encrypted_content"), "{}", never.err);
+}
+
+#[test]
+fn losses_are_told_shortly_and_reported_fully() {
+    let place = Place::new();
+
+    let told = place.run("convert s.json --to turnkeep -o t.json --redact encrypted_content").ends(0);
+    let reported =
+        place.run("convert s.json --to turnkeep -o t.json --redact encrypted_content --report r.json").ends(0);
+
+    assert!(told.err.starts_with("1 loss (1 redacted)\n"), "{}", told.err);
+    assert_eq!(reported.err, "");
+    let expected = r#"    {
+      "at": "turns[0].blocks[1].encrypted",
+      "kind": "redacted",
+      "side": "policy",
+      "what": "encrypted content was replaced by a placeholder"
+    }"#;
+    assert!(place.text("r.json").contains(expected), "{}", place.text("r.json"));
+}
+
+#[test]
+fn strict_writes_nothing_but_the_report() {
+    let place = Place::new().with("t.json", "old");
+
+    let ran = place.run("convert s.json --to turnkeep -o t.json --redact encrypted_content --strict --report r.json");
+
+    ran.ends(3).says("1 loss, and --strict allows none; nothing was written");
+    assert_eq!(place.text("t.json"), "old");
+    assert!(place.text("r.json").contains("\"redacted\""));
+}
+
+#[test]
+fn strict_without_losses_is_fine() {
+    let ran = Place::new().run("convert s.json --to turnkeep.yaml --strict").ends(0);
+
+    assert!(ran.out.starts_with("turnkeep: 1\n"), "{}", ran.out);
+}
+
+#[test]
+fn report_and_output_cannot_share_standard_output() {
+    Place::new().run("convert s.json --to turnkeep --report -").ends(2).says("output and report cannot both be");
+}
+
+#[test]
+fn a_missing_output_directory_is_named() {
+    let ran = Place::new().run("convert s.json --to turnkeep -o no/such/t.json").ends(4);
+
+    ran.says("no/such/t.json: cannot be written: the directory no/such is not there");
+}
+
+#[test]
+fn a_file_can_be_converted_onto_itself() {
+    let place = Place::new();
+
+    place.run("convert s.json --to turnkeep.yaml -o s.json").ends(0);
+
+    assert!(place.text("s.json").starts_with("turnkeep: 1\n"));
+    assert_eq!(place.files("."), ["s.json"]);
+}
+
+#[test]
+fn a_newer_version_is_refused_with_the_remedy() {
+    let place = Place::new().with("new.json", "{\"turnkeep\": 99, \"sessions\": []}");
+
+    let ran = place.run("convert new.json --to turnkeep").ends(6);
+
+    ran.says("new.json: turnkeep: version 99 of the native format is not known here");
+}

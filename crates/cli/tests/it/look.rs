@@ -1,0 +1,224 @@
+//! Commands that only look.
+
+use crate::place::{Place, SESSION};
+
+#[test]
+fn formats_are_a_table() {
+    let ran = Place::new().run("formats").ends(0);
+
+    assert!(ran.out.starts_with("FORMAT            WHAT IT IS"), "{}", ran.out);
+    assert!(ran.out.contains("\nturnkeep.jsonl    turnkeep journal (JSON lines)     read, write"), "{}", ran.out);
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn formats_for_a_program() {
+    let ran = Place::new().run("formats --json").ends(0);
+
+    assert!(ran.out.contains("\"id\": \"turnkeep.yaml\",\n"), "{}", ran.out);
+    assert!(ran.out.contains("\"keeps\": {\n        \"system text\": \"all\""), "{}", ran.out);
+}
+
+#[test]
+fn sniff_says_why() {
+    let ran = Place::new().run("sniff s.json").ends(0);
+
+    assert_eq!(ran.out, "turnkeep (version 1)  certain: it has the keys `turnkeep` and `sessions`\n");
+}
+
+#[test]
+fn sniff_for_a_program_from_standard_input() {
+    let ran = Place::new().run_with("sniff - --json", SESSION).ends(0);
+
+    let expected = r#"{
+  "format": "turnkeep",
+  "confidence": "certain",
+  "why": "it has the keys `turnkeep` and `sessions`",
+  "generation": "version 1",
+  "ambiguous": []
+}
+"#;
+    assert_eq!(ran.out, expected);
+}
+
+#[test]
+fn sniff_of_something_else_is_an_error() {
+    let place = Place::new().with("x.json", "{\"a\": 1}");
+
+    place.run("sniff x.json").ends(6).says("x.json: no known format looks like this");
+}
+
+#[test]
+fn show_is_for_reading() {
+    let ran = Place::new().run("show s.json").ends(0);
+
+    let expected = "\
+session s1  turnkeep
+  model    m1
+  options  temperature 2.0
+  holds    1 turn, 5 blocks
+
+turn 1  m1
+  user
+    Say hi.
+  thinking
+    [encrypted, 43 characters]
+  call  greet({\"who\": \"you\"})
+    result
+      done
+  assistant
+    Hi!
+";
+    assert_eq!(ran.out, expected);
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn show_makes_control_characters_visible() {
+    let text = r#"{"turnkeep":1,"sessions":[{"title":"\u001b]0;x\u0007","turns":[{"blocks":[
+        {"author":"user","type":"text","text":"a\u001b[2Jb\u009bc"}]}]}]}"#;
+
+    let ran = Place::new().with("evil.json", text).run("show evil.json").ends(0);
+
+    assert!(ran.out.contains("␛]0;x␇"), "{}", ran.out);
+    assert!(ran.out.contains("a␛[2Jb\\u{9b}c"), "{}", ran.out);
+    assert!(!ran.out.contains('\u{1b}'), "{}", ran.out);
+}
+
+#[test]
+fn show_for_a_program_is_a_native_document() {
+    let place = Place::new();
+    let shown = place.run("show s.json --json").ends(0).out;
+
+    place.with("shown.json", shown).run("diff s.json shown.json").ends(0);
+}
+
+#[test]
+fn colours_are_only_for_terminals() {
+    let ran = Place::new().run("demo").ends(0);
+
+    assert!(!ran.out.contains('\u{1b}'), "{}", ran.out);
+}
+
+#[test]
+fn diff_of_equal_sessions_in_two_formats() {
+    let place = Place::new();
+    place.run("convert s.json --to turnkeep.yaml -o s.yaml").ends(0);
+
+    let ran = place.run("diff s.json s.yaml").ends(0);
+
+    assert_eq!(ran.out, "no differences\n");
+}
+
+#[test]
+fn diff_names_the_places() {
+    let place = Place::new().with("t.json", SESSION.replace("Hi!", "Hello!").replace("2.0", "2"));
+
+    let ran = place.run("diff s.json t.json").ends(1);
+
+    let expected = "\
+options.temperature
+  - 2.0
+  + 2
+turns[0].blocks[4].text
+  - \"Hi!\"
+  + \"Hello!\"
+2 differences
+";
+    assert_eq!(ran.out, expected);
+}
+
+#[test]
+fn diff_for_a_program() {
+    let place = Place::new().with("t.json", SESSION.replace(",\"colour\":\"red\"", ""));
+
+    let ran = place.run("diff s.json t.json --json").ends(1);
+
+    let expected = r#"{
+  "equal": false,
+  "changes": [
+    {
+      "at": "turns[0].blocks[0].colour",
+      "before": "red"
+    }
+  ]
+}
+"#;
+    assert_eq!(ran.out, expected);
+}
+
+#[test]
+fn diff_cannot_read_standard_input_twice() {
+    Place::new().run("diff - -").ends(2).says("standard input can be read only once");
+}
+
+#[test]
+fn lint_wants_a_target_with_rules() {
+    let ran = Place::new().run("lint s.json --for turnkeep").ends(2);
+
+    assert!(ran.err.contains("no rules are known for `turnkeep`; targets: geppetto.turn"), "{}", ran.err);
+}
+
+#[test]
+fn lint_of_a_missing_file() {
+    Place::new().run("lint nowhere.yaml --for geppetto.turn").ends(4).says("nowhere.yaml: is not there");
+}
+
+#[test]
+fn the_demo_explains_itself_and_names_the_next_step() {
+    let ran = Place::new().run("demo").ends(0);
+
+    for part in
+        ["1. Read a session", "call  get_weather(", "2. Convert it to ", "3. Convert it to ", "What to type next"]
+    {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    assert!(!ran.out.contains("untold"), "every difference is in the loss report: {}", ran.out);
+}
+
+#[test]
+fn what_the_demo_says_to_type_next_works() {
+    let place = Place::new();
+    let said = place.run("demo").ends(0).out;
+
+    let commands: Vec<_> = said.lines().filter_map(|line| line.strip_prefix("  turnkeep ")).collect();
+
+    assert!(commands.len() >= 4, "{said}");
+    for command in commands {
+        place.run(command).ends(0);
+    }
+}
+
+#[test]
+fn completions_and_manual() {
+    let place = Place::new();
+
+    assert!(place.run("completions bash").ends(0).out.contains("_turnkeep()"));
+    assert!(place.run("completions zsh").ends(0).out.starts_with("#compdef turnkeep"));
+    assert!(place.run("man").ends(0).out.contains(".SH SYNOPSIS"));
+    assert!(place.run("man convert").ends(0).out.contains("\\-\\-strict"));
+    place.run("man nothing").ends(2).says("there is no command `nothing`");
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let place = Place::new();
+    let long = "x".repeat(4_000_000);
+    let place = place.with("long.json", SESSION.replace("Say hi.", &long));
+    let mut child = place.command("show long.json").spawn().unwrap();
+
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn usage_errors_are_two() {
+    let place = Place::new();
+
+    for words in ["", "nonsense", "convert s.json", "convert s.json --to", "sniff", "formats --no-such-flag"] {
+        place.run(words).ends(2);
+    }
+}

@@ -1,0 +1,9 @@
+//! The built command, as a script sees it: output, errors, exit codes.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod batch;
+mod convert;
+mod hostile;
+mod look;
+mod place;
+mod turns;

@@ -1,0 +1,111 @@
+//! From a file to sessions.
+
+use std::io::Read;
+use std::path::Path;
+
+use turnkeep_codec::{Codec, DecodeOptions, Guess, Input, Sniffed, sniff};
+use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result, Session};
+
+use crate::read::{Limits, read, read_from};
+
+/// How to open a file.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// How much may be read.
+    pub limits: Limits,
+    /// The format, where it is known; otherwise it is sniffed.
+    pub from: Option<&'static dyn Codec>,
+    /// How to read it.
+    pub decoding: DecodeOptions,
+}
+
+/// What was opened.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// The sessions.
+    pub archive: Archive,
+    /// What could not be kept.
+    pub losses: Vec<Loss>,
+    /// The id of the format.
+    pub format: &'static str,
+    /// What the format was recognised by; `None` where it was named.
+    pub guess: Option<Guess>,
+    /// Other formats that it may be just as well.
+    pub ambiguous: Vec<&'static str>,
+}
+
+impl Opened {
+    /// The main session, if there is any.
+    pub fn session(&self) -> Option<&Session> {
+        self.archive.main_session()
+    }
+}
+
+/// Opens a file in whatever known format it is.
+///
+/// # Errors
+/// As [`read`]; `NotThisFormat` where no format knows it; `Corrupt` with the line where the bytes are unusable.
+pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
+    OpenOptions::default().open(path.as_ref())
+}
+
+/// Reads bytes in whatever known format they are.
+///
+/// # Errors
+/// As [`open`].
+pub fn decode(bytes: &[u8]) -> Result<Opened> {
+    OpenOptions::default().decode(Input::new(bytes))
+}
+
+/// Reads all that a reader gives, in whatever known format it is.
+///
+/// # Errors
+/// As [`open`].
+pub fn decode_from(reader: impl Read) -> Result<Opened> {
+    decode(&read_from(reader, "<input>", &Limits::default())?)
+}
+
+impl OpenOptions {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn open(&self, path: &Path) -> Result<Opened> {
+        let bytes = read(path, &self.limits)?;
+        self.decode_named(&bytes, &path.display().to_string())
+    }
+
+    /// Reads bytes that came from the file `name`, which breaks ties and stands in errors.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn decode_named(&self, bytes: &[u8], name: &str) -> Result<Opened> {
+        self.decode(Input::new(bytes).named(name)).map_err(|error| helped(error).file(name))
+    }
+
+    /// Reads an input.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn decode(&self, input: Input<'_>) -> Result<Opened> {
+        let (codec, guess, ambiguous) = match self.from {
+            Some(codec) => (codec, None, Vec::new()),
+            None => {
+                let Sniffed { codec, guess, others } = sniff(&input)?;
+                (codec, Some(guess), others)
+            }
+        };
+        let decoded = codec.decode(input, &self.decoding)?;
+        let format = codec.spec().id;
+        Ok(Opened { archive: decoded.archive, losses: decoded.losses, format, guess, ambiguous })
+    }
+}
+
+/// A remedy for damage that the decoder knows none for.
+fn helped(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Corrupt => error.hint("mend that place, or restore the file from a copy"),
+        _ => error,
+    }
+}

@@ -1,0 +1,4 @@
+//! The laws of JSON values, sessions and journals.
+
+mod journal;
+mod json;

@@ -1,0 +1,3 @@
+//! The laws find codecs that break them.
+
+mod liars;
