@@ -127,9 +127,10 @@ const INTRODUCTION: &str = "\
 Written by `cargo xtask bench --write`; run `cargo xtask bench` to measure on your machine.
 
 A speed ratio is our throughput over the other one's on the same bytes, by processor time, in turns in one run, best of
-each: 2.0x means twice as fast as it, 0.5x half as fast. A memory ratio is the peak resident memory of a fresh process over the
-size of the file it reads. Ratios vary by a few percent from run to run and less from machine to machine than times do;
-a run fails when a bound does not hold.
+each: 2.0x means twice as fast as it, 0.5x half as fast. A memory ratio is the peak resident memory of a fresh process
+over the size of the file it reads. Ratios vary by a few percent from run to run, and less from machine to machine than
+times do; a run fails when a bound does not hold. A session of many tiny turns takes more memory for its bytes than this
+one, because a turn has room for its settings, usage and timing whether or not it has any.
 
 The documents are made from a fixed seed: sessions of a coding agent with thinking, tool calls and listings, about 7 kB
 a turn. `serde_json` reads into and writes from derived structs with owned strings and the same fields, a block being

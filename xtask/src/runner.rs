@@ -26,21 +26,23 @@ impl Runner {
 
     /// Runs every test but the doctests.
     pub(crate) fn run(self, workspace: &Workspace, features: &[&str], tally: &mut Tally) -> Outcome<()> {
-        let arguments = match self {
-            Runner::Nextest => NEXTEST,
-            Runner::CargoTest => CARGO_TEST,
+        let (arguments, add): (_, AddLine) = match self {
+            Runner::Nextest => (NEXTEST, Tally::add_nextest_line),
+            Runner::CargoTest => (CARGO_TEST, Tally::add_cargo_line),
         };
-        count(Cargo::new(workspace, &[arguments, features].concat()), tally)
+        count(Cargo::new(workspace, &[arguments, features].concat()), tally, add)
     }
 }
 
 /// Runs the doctests, which only cargo can.
 pub(crate) fn doctests(workspace: &Workspace, tally: &mut Tally) -> Outcome<()> {
-    count(Cargo::new(workspace, DOCTESTS), tally)
+    count(Cargo::new(workspace, DOCTESTS), tally, Tally::add_cargo_line)
 }
 
-fn count(cargo: Cargo, tally: &mut Tally) -> Outcome<()> {
+type AddLine = fn(&mut Tally, &str);
+
+fn count(cargo: Cargo, tally: &mut Tally, add: AddLine) -> Outcome<()> {
     let (lines, verdict) = cargo.watched()?;
-    lines.iter().for_each(|line| tally.add_line(line));
+    lines.iter().for_each(|line| add(tally, line));
     verdict
 }

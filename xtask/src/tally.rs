@@ -10,18 +10,23 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Adds what one line of a runner's output says.
-    pub(crate) fn add_line(&mut self, line: &str) {
+    /// Adds what one line of cargo's own test harness says.
+    pub(crate) fn add_cargo_line(&mut self, line: &str) {
+        let line = without_colours(line);
+        if line.starts_with("test result: ") {
+            self.passed += count_before(&line, "passed");
+            self.failed += count_before(&line, "failed");
+        } else if let Some((name, _)) = line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... ignored")) {
+            self.ignored.push(name.to_owned());
+        }
+    }
+
+    /// Adds what one line of nextest says. It shows the output of failed tests too, so the lines of the harness in there
+    /// must not count.
+    pub(crate) fn add_nextest_line(&mut self, line: &str) {
         let line = without_colours(line);
         let line = line.trim();
-        if line.starts_with("test result: ") {
-            self.passed += count_before(line, "passed");
-            self.failed += count_before(line, "failed");
-        } else if let Some(name) = line.strip_prefix("test ").and_then(|rest| rest.split(" ... ignored").next()) {
-            if line.contains(" ... ignored") {
-                self.ignored.push(name.to_owned());
-            }
-        } else if line.starts_with("Summary [") {
+        if line.starts_with("Summary [") {
             self.passed += count_before(line, "passed");
             self.failed += count_before(line, "failed") + count_before(line, "timed out");
         } else if let Some((_, name)) = line.strip_prefix("SKIP [").and_then(|rest| rest.split_once("] ")) {
@@ -48,48 +53,43 @@ fn without_colours(line: &str) -> String {
 mod tests {
     use super::*;
 
-    fn tally(lines: &[&str]) -> Tally {
+    fn tally(add: fn(&mut Tally, &str), lines: &[&str]) -> Tally {
         let mut tally = Tally::default();
-        lines.iter().for_each(|line| tally.add_line(line));
+        lines.iter().for_each(|line| add(&mut tally, line));
         tally
     }
 
     #[test]
     fn counts_cargo_test() {
-        let tally = tally(&[
+        let lines = [
             "test json::tests::a ... ok",
             "test slow_one ... ignored",
             "test other ... ignored, needs a server",
             "test result: ok. 8 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out; finished in 0.80s",
             "test result: FAILED. 6 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
-        ]);
+            "5 passed, 0 failed",
+        ];
 
         let ignored = vec!["slow_one".to_owned(), "other".to_owned()];
-        assert_eq!(tally, Tally { passed: 14, failed: 1, ignored });
+        assert_eq!(tally(Tally::add_cargo_line, &lines), Tally { passed: 14, failed: 1, ignored });
     }
 
     #[test]
-    fn counts_nextest() {
-        let tally = tally(&[
+    fn counts_nextest_but_not_the_output_of_tests() {
+        let lines = [
+            "    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
             "     Summary [   0.012s] 16 tests run: 14 passed (1 slow), 2 failed, 1 skipped",
             "        SKIP [         ] turnkeep-model fold::slow_one",
-        ]);
+        ];
 
         let ignored = vec!["turnkeep-model fold::slow_one".to_owned()];
-        assert_eq!(tally, Tally { passed: 14, failed: 2, ignored });
+        assert_eq!(tally(Tally::add_nextest_line, &lines), Tally { passed: 14, failed: 2, ignored });
     }
 
     #[test]
     fn colours_do_not_hide_a_count() {
-        let tally = tally(&[
-            "\u{1b}[32;1m     Summary\u{1b}[0m [   0.012s] \u{1b}[1m3\u{1b}[0m tests run: \u{1b}[1m3\u{1b}[0m \u{1b}[32;1mpassed\u{1b}[0m, 0 skipped",
-        ]);
+        let line = "\u{1b}[32;1m     Summary\u{1b}[0m [   0.012s] \u{1b}[1m3\u{1b}[0m tests run: \u{1b}[1m3\u{1b}[0m \u{1b}[32;1mpassed\u{1b}[0m";
 
-        assert_eq!(tally.passed, 3);
-    }
-
-    #[test]
-    fn other_lines_count_nothing() {
-        assert_eq!(tally(&["5 passed, 0 failed", "running 3 tests"]), Tally::default());
+        assert_eq!(tally(Tally::add_nextest_line, &[line]).passed, 3);
     }
 }

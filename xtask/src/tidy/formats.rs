@@ -8,13 +8,10 @@ use super::Fault;
 use crate::docs;
 use crate::workspace::Workspace;
 
-/// Formats whose fixtures are still to come.
-const UNFINISHED: &[&str] = &["geppetto.turn", "geppetto.fixture"];
-
 /// Finds formats without fixtures, stale documents and a missing changelog.
 pub(super) fn check(workspace: &Workspace) -> Vec<Fault> {
     let ids = format::ALL.iter().map(|codec| codec.spec().id);
-    let bare = ids.filter(|id| !UNFINISHED.contains(id) && !has_fixtures(workspace, id));
+    let bare = ids.filter(|id| !has_fixtures(workspace, id));
     let mut faults: Vec<Fault> = bare.map(|id| format!("fixtures/{id}: the format has no fixtures")).collect();
     let kept = docs::all().into_iter();
     let stale = kept.filter(|(file, text)| workspace.text(file).as_ref() != Some(text));
