@@ -3,11 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
 use turnkeep_codec::format::{self, geppetto};
 use turnkeep_codec::lint::{Severity, Strictness, lint};
 use turnkeep_codec::{DecodeOptions, EncodeOptions, Input, Target, convert, sniff, yaml};
-use turnkeep_model::json::Json;
+use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{ErrorKind, LossKind};
+use turnkeep_testkit::generate;
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
@@ -378,4 +381,63 @@ fn what_nests_as_deep_as_it_may_can_go_through_the_native_formats() {
         let back = convert(Input::new(&there.bytes), None, &target, &options.0, &options.1).unwrap();
         assert_same(&String::from_utf8(back.bytes).unwrap(), &text);
     }
+}
+
+/// Turns with reserved and unknown keys, of every kind.
+fn turns() -> impl Strategy<Value = geppetto::Turn> {
+    let key = prop_oneof![
+        proptest::sample::select(vec![
+            "text",
+            "id",
+            "name",
+            "args",
+            "result",
+            "error",
+            "encrypted_content",
+            "item_id",
+            "images"
+        ])
+        .prop_map(str::to_owned),
+        generate::word(),
+    ];
+    let map = proptest::collection::vec((key, generate::plain_json()), 0..5);
+    let map = map.prop_map(|pairs| {
+        let mut object = Object::new();
+        pairs.into_iter().for_each(|(key, value)| object.set(&key, value));
+        object
+    });
+    let kind = proptest::sample::select(geppetto::Kind::ALL.map(|(kind, _)| kind).to_vec());
+    let block = (kind, map.clone(), map.clone()).prop_map(|(kind, payload, metadata)| {
+        let mut block = geppetto::Block::new(kind);
+        block.payload = Some(payload);
+        block.metadata = Some(metadata);
+        block
+    });
+    (proptest::collection::vec(block, 0..5), map.clone(), map).prop_map(|(blocks, metadata, data)| geppetto::Turn {
+        id: Some("t".to_owned()),
+        blocks: Some(blocks),
+        metadata: Some(metadata),
+        data: Some(data),
+        ..geppetto::Turn::default()
+    })
+}
+
+#[test]
+fn yaml_and_json_agree_on_generated_turns() {
+    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(200) });
+    let verdict = runner.run(&(turns(), any::<bool>()), |(turn, redact_encrypted_content)| {
+        let options = geppetto::Options { redact_encrypted_content, omit_data: false };
+        let as_yaml = geppetto::to_yaml(&turn, options);
+        let as_json = geppetto::to_json(&turn, options);
+        let read = |text: &str| {
+            geppetto::from_yaml(text.as_bytes()).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))
+        };
+        let (yaml, json) = (read(&as_yaml)?, read(&as_json)?);
+        // JSON has no number that is not finite: there it is text.
+        prop_assert_eq!(geppetto::to_json(&yaml, options), as_json);
+        prop_assert_eq!(geppetto::to_json(&json, options), geppetto::to_json(&yaml, options));
+        prop_assert_eq!(geppetto::to_yaml(&yaml, options), as_yaml);
+        Ok(())
+    });
+    assert!(verdict.is_ok(), "{verdict:?}");
 }

@@ -1,9 +1,9 @@
 //! The two codecs.
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::Object;
 use turnkeep_model::{Archive, Loss, Result, Session};
 
-use super::document::{Block, Content, File, Turn};
+use super::document::{Content, File, Turn};
 use super::write::{self, Manner};
 use super::{FORMAT, compat, decode, encode, read, validate};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
@@ -221,8 +221,7 @@ fn finish(archive: &Archive, file: &File, options: &EncodeOptions) -> Result<Enc
     let mut found = as_written(file, manner);
     let text = match options.variant.as_deref() {
         Some("json") => {
-            turns(&mut found).for_each(in_json);
-            followups(&mut found).for_each(block_in_json);
+            found = write::as_json(found);
             write::to_json(&found, manner)
         }
         _ => write::to_yaml(&found, manner),
@@ -245,51 +244,8 @@ fn as_written(file: &File, manner: Manner) -> File {
             turn.unknown = Object::new();
         }
     };
-    turns(&mut file).for_each(strip);
+    file.turns().for_each(strip);
     file
-}
-
-fn turns(file: &mut File) -> Box<dyn Iterator<Item = &mut Turn> + '_> {
-    match &mut file.content {
-        Content::Turn(turn) => Box::new(std::iter::once(turn)),
-        Content::Turns(turns) => Box::new(turns.iter_mut()),
-        Content::Fixture { turn, .. } => Box::new(turn.iter_mut()),
-    }
-}
-
-fn followups(file: &mut File) -> impl Iterator<Item = &mut Block> {
-    let blocks = match &mut file.content {
-        Content::Fixture { followups, .. } => followups.as_mut(),
-        Content::Turn(_) | Content::Turns(_) => None,
-    };
-    blocks.into_iter().flatten()
-}
-
-/// What JSON cannot say: that a text stands unquoted, and numbers that are not finite.
-fn in_json(turn: &mut Turn) {
-    turn.bare.clear();
-    let maps = [turn.metadata.as_mut(), turn.data.as_mut(), Some(&mut turn.unknown)];
-    maps.into_iter().flatten().for_each(quote_non_finite);
-    turn.blocks.iter_mut().flatten().for_each(block_in_json);
-}
-
-fn block_in_json(block: &mut Block) {
-    block.bare.clear();
-    let maps = [block.payload.as_mut(), block.metadata.as_mut(), Some(&mut block.unknown)];
-    maps.into_iter().flatten().for_each(quote_non_finite);
-}
-
-fn quote_non_finite(map: &mut Object) {
-    map.iter_mut().for_each(|(_, value)| quote(value));
-}
-
-fn quote(value: &mut Json) {
-    match value {
-        Json::Number(number) if !number.is_json() => *value = Json::from(number.as_str()),
-        Json::Array(items) => items.iter_mut().for_each(quote),
-        Json::Object(map) => quote_non_finite(map),
-        _ => {}
-    }
 }
 
 /// Checks a turn document against the rules of the specification.

@@ -145,6 +145,18 @@ impl Kind {
     }
 }
 
+impl File {
+    /// Every whole turn in it.
+    pub fn turns(&mut self) -> impl Iterator<Item = &mut Turn> {
+        let (one, many): (Option<&mut Turn>, &mut [Turn]) = match &mut self.content {
+            Content::Turn(turn) => (Some(turn), &mut []),
+            Content::Turns(turns) => (None, turns),
+            Content::Fixture { turn, .. } => (turn.as_mut(), &mut []),
+        };
+        one.into_iter().chain(many)
+    }
+}
+
 impl Turn {
     /// Applies the defaults of the specification: text of the model is by the assistant, a missing payload is empty.
     pub fn normalize(&mut self) {

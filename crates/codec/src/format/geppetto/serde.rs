@@ -53,7 +53,7 @@ pub fn to_yaml(turn: &Turn, options: Options) -> String {
 /// Writes a turn as JSON, with the same fields.
 pub fn to_json(turn: &Turn, options: Options) -> String {
     let (file, manner) = prepare(turn, options);
-    write::to_json(&file, manner)
+    write::to_json(&write::as_json(file), manner)
 }
 
 /// Applies the defaults of the specification.

@@ -24,6 +24,42 @@ pub(super) fn to_yaml(file: &File, manner: Manner) -> String {
     sink.into_text()
 }
 
+/// The file as JSON can hold it.
+pub(super) fn as_json(mut file: File) -> File {
+    file.turns().for_each(turn_in_json);
+    if let Content::Fixture { followups: Some(followups), .. } = &mut file.content {
+        followups.iter_mut().for_each(block_in_json);
+    }
+    file
+}
+
+/// What JSON cannot say: that a text stands unquoted, and numbers that are not finite.
+fn turn_in_json(turn: &mut Turn) {
+    turn.bare.clear();
+    let maps = [turn.metadata.as_mut(), turn.data.as_mut(), Some(&mut turn.unknown)];
+    maps.into_iter().flatten().for_each(quote_non_finite);
+    turn.blocks.iter_mut().flatten().for_each(block_in_json);
+}
+
+fn block_in_json(block: &mut Block) {
+    block.bare.clear();
+    let maps = [block.payload.as_mut(), block.metadata.as_mut(), Some(&mut block.unknown)];
+    maps.into_iter().flatten().for_each(quote_non_finite);
+}
+
+fn quote_non_finite(map: &mut Object) {
+    map.iter_mut().for_each(|(_, value)| quote(value));
+}
+
+fn quote(value: &mut Json) {
+    match value {
+        Json::Number(number) if !number.is_json() => *value = Json::from(number.as_str()),
+        Json::Array(items) => items.iter_mut().for_each(quote),
+        Json::Object(map) => quote_non_finite(map),
+        _ => {}
+    }
+}
+
 /// The file as JSON.
 pub(super) fn to_json(file: &File, manner: Manner) -> String {
     let mut sink = JsonSink::new(Layout::Pretty);
