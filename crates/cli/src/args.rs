@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args as Group, Parser, Subcommand};
 use clap_complete::Shell;
 use turnkeep_codec::{Codec, Target, format};
-use turnkeep_file::{DEFAULT_MAX_BYTES, Limits, OpenOptions};
+use turnkeep_file::{DEFAULT_MAX_BYTES, Limits, OpenOptions, Source};
 use turnkeep_model::{Error, Result};
 
 use crate::exit::Stop;
@@ -181,12 +181,9 @@ pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The bytes of a file or of standard input, and what to call them in errors.
-pub(crate) fn bytes_of(path: &Path, limits: &Limits) -> std::result::Result<(Vec<u8>, String), Stop> {
-    if is_dash(path) {
-        return Ok((turnkeep_file::read_stdin(limits)?, "<stdin>".to_owned()));
-    }
-    Ok((turnkeep_file::read(path, limits)?, path.display().to_string()))
+/// What a path holds; `-` is standard input.
+pub(crate) fn source_of(path: &Path, limits: &Limits) -> std::result::Result<Source, Stop> {
+    Ok(if is_dash(path) { Source::stdin(limits)? } else { Source::read(path, limits)? })
 }
 
 fn source(text: &str) -> std::result::Result<&'static dyn Codec, String> {

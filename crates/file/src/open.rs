@@ -6,7 +6,8 @@ use std::path::Path;
 use turnkeep_codec::{Codec, DecodeOptions, Guess, Input, Sniffed, sniff};
 use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result, Session};
 
-use crate::read::{Limits, read, read_from};
+use crate::read::{Limits, read_from};
+use crate::source::Source;
 
 /// How to open a file.
 #[derive(Clone, Default)]
@@ -45,7 +46,7 @@ impl Opened {
 /// Opens a file in whatever known format it is.
 ///
 /// # Errors
-/// As [`read`]; `NotThisFormat` where no format knows it; `Corrupt` with the line where the bytes are unusable.
+/// As [`read`](crate::read()); `NotThisFormat` where no format knows it; `Corrupt` with the line where the bytes are unusable.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
     OpenOptions::default().open(path.as_ref())
 }
@@ -72,16 +73,15 @@ impl OpenOptions {
     /// # Errors
     /// As [`open`].
     pub fn open(&self, path: &Path) -> Result<Opened> {
-        let bytes = read(path, &self.limits)?;
-        self.decode_named(&bytes, &path.display().to_string())
+        self.open_source(Source::read(path, &self.limits)?)
     }
 
-    /// Reads bytes that came from the file `name`, which breaks ties and stands in errors.
+    /// Opens what was read; the bytes are gone afterwards.
     ///
     /// # Errors
     /// As [`open`].
-    pub fn decode_named(&self, bytes: &[u8], name: &str) -> Result<Opened> {
-        self.decode(Input::new(bytes).named(name)).map_err(|error| helped(error).file(name))
+    pub fn open_source(&self, source: Source) -> Result<Opened> {
+        self.decode(source.input()).map_err(|error| helped(error).file(source.name()))
     }
 
     /// Reads an input.

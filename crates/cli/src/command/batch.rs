@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use turnkeep_file::{make_directory, output_name, walk};
+use turnkeep_file::{Source, make_directory, output_name, walk};
 use turnkeep_model::{Error, ErrorKind, Json, Loss, Result};
 
 use super::Ending;
@@ -92,8 +92,8 @@ fn one(args: &Convert, job: &Job) -> Result<Converted> {
         let what = format!("another file is already written as {}", job.output.display());
         return Err(Error::new(ErrorKind::Conflict, what).file(name).hint("rename one of them, or convert it alone"));
     }
-    let bytes = turnkeep_file::read(&job.input, &args.reading.limits())?;
-    let mut converted = convert(args, &args.to, &bytes, &name)?;
+    let source = Source::read(&job.input, &args.reading.limits())?;
+    let mut converted = convert(args, &args.to, source)?;
     if !args.strict || converted.losses.is_empty() {
         make_directory(job.output.parent().unwrap_or(Path::new(".")))?;
         turnkeep_file::save(&job.output, &converted.bytes)?;

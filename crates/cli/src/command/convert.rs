@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use turnkeep_codec::{DecodeOptions, EncodeOptions, Target};
-use turnkeep_file::Opened;
-use turnkeep_model::{Error, ErrorKind, Json, Loss, Result, policy};
+use turnkeep_file::{Opened, Source, is_bundle};
+use turnkeep_model::{Json, Loss, Result, policy};
 
 use super::{Ending, batch};
-use crate::args::{Convert, Hidden, bytes_of, is_dash};
+use crate::args::{Convert, Hidden, is_dash, source_of};
 use crate::exit::{Exit, Stop};
 use crate::report::{self, object, say_losses, texts};
 use crate::terminal::{json_bytes, print_bytes};
@@ -23,11 +23,11 @@ pub(super) struct Converted {
 
 pub(super) fn run(args: &Convert) -> Ending {
     check_dashes(args)?;
-    if args.input.is_dir() {
+    if args.input.is_dir() && !is_bundle(&args.input) {
         return batch::run(args);
     }
-    let (bytes, name) = bytes_of(&args.input, &args.reading.limits())?;
-    let converted = convert(args, &target_of(args), &bytes, &name)?;
+    let source = source_of(&args.input, &args.reading.limits())?;
+    let converted = convert(args, &target_of(args), source)?;
     let refused = args.strict && !converted.losses.is_empty();
     if !refused {
         write(output_file(args), &converted.bytes)?;
@@ -40,12 +40,13 @@ pub(super) fn run(args: &Convert) -> Ending {
 }
 
 /// Reads, reduces and writes, all in memory.
-pub(super) fn convert(args: &Convert, target: &Target, bytes: &[u8], name: &str) -> Result<Converted> {
+pub(super) fn convert(args: &Convert, target: &Target, source: Source) -> Result<Converted> {
+    let name = source.name().to_owned();
     let mut opening = args.reading.options();
     if args.compat {
         opening.decoding = DecodeOptions::compat();
     }
-    let Opened { mut archive, mut losses, format, ambiguous, .. } = opening.decode_named(bytes, name)?;
+    let Opened { mut archive, mut losses, format, ambiguous, .. } = opening.open_source(source)?;
     if args.redact.contains(&Hidden::EncryptedContent) {
         losses.extend(policy::redact_encrypted(&mut archive));
     }
@@ -106,10 +107,6 @@ fn check_dashes(args: &Convert) -> std::result::Result<(), Stop> {
 /// The directory that a batch goes to.
 pub(super) fn output_directory(args: &Convert) -> std::result::Result<PathBuf, Stop> {
     let name = args.input.display();
-    if args.input.join("manifest.json").is_file() {
-        let what = "is a bundle (it holds a manifest.json), and no format here reads bundles yet";
-        return Err(Error::new(ErrorKind::Unsupported, what).file(name.to_string()).into());
-    }
     match output_file(args) {
         Some(path) => Ok(path.to_owned()),
         None => Err(Stop::Usage(

@@ -7,7 +7,7 @@ use turnkeep_model::shape::Shape;
 use turnkeep_model::{Change, Json, Session, json::TreeSink};
 
 use super::Ending;
-use crate::args::{Diff, bytes_of, is_dash};
+use crate::args::{Diff, is_dash, source_of};
 use crate::exit::{Exit, Stop};
 use crate::report::{self, object};
 use crate::terminal::{BOLD, GREEN, RED, counted, print, print_json, width};
@@ -19,8 +19,8 @@ pub(super) fn run(args: &Diff) -> Ending {
         return Err(Stop::Usage("standard input can be read only once".to_owned(), remedy.to_owned()));
     }
     let open = |path| {
-        let (bytes, name) = bytes_of(path, &args.reading.limits())?;
-        Ok::<Opened, Stop>(args.reading.options().decode_named(&bytes, &name)?)
+        let source = source_of(path, &args.reading.limits())?;
+        Ok::<Opened, Stop>(args.reading.options().open_source(source)?)
     };
     let changes = compare(&open(&args.a)?, &open(&args.b)?);
     if args.json {

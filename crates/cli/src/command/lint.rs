@@ -4,38 +4,39 @@ use std::fmt::Write;
 
 use turnkeep_codec::lint::{Finding, Severity, Strictness, lint};
 use turnkeep_codec::{Codec, Confidence, EncodeOptions, Input, Target};
+use turnkeep_file::Source;
 use turnkeep_model::{Json, Result};
 
 use super::Ending;
-use crate::args::{Lint, bytes_of};
+use crate::args::{Lint, source_of};
 use crate::exit::Exit;
 use crate::report::object;
 use crate::terminal::{BOLD, GREEN, RED, YELLOW, counted, print, print_json, say};
 use crate::visible::visible;
 
 pub(super) fn run(args: &Lint) -> Ending {
-    let (bytes, name) = bytes_of(&args.input, &args.reading.limits())?;
-    let findings = judge(args, &bytes, &name).map_err(|error| error.file(name.as_str()))?;
+    let source = source_of(&args.input, &args.reading.limits())?;
+    let findings = judge(args, &source).map_err(|error| error.file(source.name()))?;
     if args.json {
         print_json(&object([("findings", Json::Array(findings.iter().map(as_json).collect()))]))?;
     } else {
-        print(&as_text(&findings, &name))?;
+        print(&as_text(&findings, source.name()))?;
     }
     let broken = findings.iter().any(|finding| finding.severity == Severity::Error);
     Ok(if broken { Exit::Lint } else { Exit::Ok })
 }
 
 /// Judges the bytes as they are, or, where they are of another family of formats, as the target would be written.
-fn judge(args: &Lint, bytes: &[u8], name: &str) -> Result<Vec<Finding>> {
+fn judge(args: &Lint, source: &Source) -> Result<Vec<Finding>> {
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lax };
     let target = args.target.codec.spec().id;
-    let input = Input::new(bytes).named(name);
+    let input = source.input();
     match foreign(args, &input) {
         None => lint(input, target, strictness),
         Some(codec) => {
             say(&format!("{} is written as {target} first, and that is judged", codec.spec().id));
             let written = written_as(codec, input, &args.target)?;
-            lint(Input::new(&written).named(name), target, strictness)
+            lint(Input::new(&written).named(source.name()), target, strictness)
         }
     }
 }

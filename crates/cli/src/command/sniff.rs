@@ -2,20 +2,19 @@
 
 use std::fmt::Write;
 
-use turnkeep_codec::{Confidence, Input, Sniffed};
+use turnkeep_codec::{Confidence, Sniffed};
 use turnkeep_file::Limits;
 
 use super::Ending;
-use crate::args::{Sniff, bytes_of};
+use crate::args::{Sniff, source_of};
 use crate::exit::Exit;
 use crate::report;
 use crate::terminal::{BOLD, DIM, YELLOW, print, print_json};
 use crate::visible::visible;
 
 pub(super) fn run(args: &Sniff) -> Ending {
-    let (bytes, name) = bytes_of(&args.input, &Limits { max_bytes: args.max_bytes })?;
-    let input = Input::new(&bytes).named(&name);
-    let found = turnkeep_codec::sniff(&input).map_err(|error| error.file(name.as_str()))?;
+    let source = source_of(&args.input, &Limits { max_bytes: args.max_bytes })?;
+    let found = turnkeep_codec::sniff(&source.input()).map_err(|error| error.file(source.name()))?;
     if args.json {
         print_json(&report::sniffed(&found))?;
     } else {

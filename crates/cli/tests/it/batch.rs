@@ -81,7 +81,7 @@ fn a_bundle_is_no_batch() {
 
     let ran = place.run("convert in --to turnkeep -o out").ends(6);
 
-    assert!(ran.err.starts_with("error: in: is a bundle"), "{}", ran.err);
+    assert!(ran.err.starts_with("error: in: no known format looks like this"), "{}", ran.err);
 }
 
 #[test]

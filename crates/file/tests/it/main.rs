@@ -130,9 +130,13 @@ fn bytes_readers_and_writers_work_without_a_file() {
 
 #[test]
 fn errors_of_decoding_name_the_file() {
-    let error = OpenOptions::default().decode_named(b"{\n  oops", "x.json").unwrap_err();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.json");
+    fs::write(&path, "{\n  oops").unwrap();
 
-    assert!(error.to_string().starts_with("x.json:"), "{error}");
+    let error = OpenOptions::default().open(&path).unwrap_err();
+
+    assert!(error.to_string().starts_with(&format!("{}:2:3: ", path.display())), "{error}");
 }
 
 #[cfg(unix)]
@@ -207,4 +211,19 @@ mod unix {
         assert!(save(&path, b"new").is_err());
         assert_eq!(fs::read(&path).unwrap(), b"old");
     }
+}
+
+#[test]
+fn a_bundle_is_one_source_with_its_files_and_one_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("logs")).unwrap();
+    fs::write(folder.path().join("manifest.json"), "{}").unwrap();
+    fs::write(folder.path().join("logs/app.jsonl"), "1234").unwrap();
+
+    let source = turnkeep_file::Source::read(folder.path(), &Limits::default()).unwrap();
+    let refused = turnkeep_file::Source::read(folder.path(), &Limits { max_bytes: 5 }).unwrap_err();
+
+    assert_eq!(source.input().bytes(), b"{}");
+    assert_eq!(source.input().file("logs/app.jsonl"), Some(b"1234".as_slice()));
+    assert_eq!(refused.kind(), ErrorKind::TooLarge);
 }
