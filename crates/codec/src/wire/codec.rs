@@ -50,14 +50,12 @@ impl<W: Wire> Codec for WireCodec<W> {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        if let Ok(document) = input.document()
-            && let Json::Object(body) = document.node.clone().into_json()
-        {
-            return self.sniff_body(&body);
-        }
-        match frame::frames(input.bytes()) {
-            Ok(Some(frames)) => self.sniff_frames(&frames),
-            _ => Guess::no(),
+        match body_of_input(input) {
+            Some(body) => self.sniff_body(&body),
+            None => match frame::frames(input.bytes()) {
+                Ok(Some(frames)) => self.sniff_frames(&frames),
+                _ => Guess::no(),
+            },
         }
     }
 
@@ -116,9 +114,7 @@ impl<W: Wire> WireCodec<W> {
 
     /// What kind of document it is, and the bodies in it.
     fn parts(&self, input: &Input<'_>) -> Result<(Kind, Parts, Vec<Loss>)> {
-        if let Ok(document) = input.document()
-            && let Json::Object(body) = document.node.clone().into_json()
-        {
+        if let Some(body) = body_of_input(input) {
             return Ok(self.body_parts(body));
         }
         let Some(frames) = frame::frames(input.bytes())? else {
@@ -169,6 +165,17 @@ impl<W: Wire> WireCodec<W> {
         let word = if kind == Kind::Stream { Kind::Response } else { kind };
         session.extra.part_mut(self.0.spec().id).spelling.set("kind", word.as_str());
         Ok(Archive::from(session))
+    }
+}
+
+/// The object that an input is. One that only YAML would call an object is not one: `data: {…}` is an event.
+fn body_of_input(input: &Input<'_>) -> Option<Object> {
+    if !input.text().ok()?.trim_start().starts_with('{') {
+        return None;
+    }
+    match input.document().ok()?.node.clone().into_json() {
+        Json::Object(body) => Some(body),
+        _ => None,
     }
 }
 
