@@ -5,11 +5,21 @@ use turnkeep_model::{Error, ErrorKind, Result};
 use crate::codec::Codec;
 
 pub mod geppetto;
+mod llm4s;
+mod markdown;
 mod native;
 
 /// Every format, in the order of the documentation and of sniffing.
-pub static ALL: &[&dyn Codec] =
-    &[&native::JsonCodec, &native::YamlCodec, &native::JournalCodec, &geppetto::TurnCodec, &geppetto::FixtureCodec];
+pub static ALL: &[&dyn Codec] = &[
+    &native::JsonCodec,
+    &native::YamlCodec,
+    &native::JournalCodec,
+    &geppetto::TurnCodec,
+    &geppetto::FixtureCodec,
+    &llm4s::StateCodec,
+    &llm4s::SessionCodec,
+    &markdown::MarkdownCodec,
+];
 
 /// The format with this id.
 ///
