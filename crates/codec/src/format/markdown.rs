@@ -2,7 +2,7 @@
 //!
 //! The sections and their order are those of the file that llm4s writes beside a session.
 
-use turnkeep_model::json::{JsonSink, Layout, Sink};
+use turnkeep_model::json::{self, JsonSink, Layout, Sink};
 use turnkeep_model::{
     Archive, Author, Block, Body, Error, ErrorKind, Loss, LossKind, Media, Part, Reasoning, Result, Session, Status,
     ToolCall, ToolResult, Usage,
@@ -58,6 +58,10 @@ impl Codec for MarkdownCodec {
             }
             page.session(session);
         }
+        if options.mode == Mode::Faithful {
+            page.text.truncate(page.text.trim_end().len());
+            page.text.push('\n');
+        }
         let what = "it is text for people now, which cannot be read back";
         let losses = vec![Loss::encode(LossKind::Textified, "", what)];
         Ok(Encoded { bytes: page.text.into_bytes(), losses })
@@ -73,7 +77,7 @@ impl Page {
     fn session(&mut self, session: &Session) {
         self.head(session);
         self.text.push_str("# Agent Execution Trace\n\n");
-        self.facts(&trace_facts(session));
+        self.facts(&trace_facts(session, self.mode));
         self.text.push_str("## Conversation Flow\n\n");
         self.conversation(session);
         if !session.logs.is_empty() {
@@ -87,7 +91,7 @@ impl Page {
         self.text.push_str(&format!("# {title}\n\n"));
         let created = session.timing.created.as_ref().map(|time| readable_time(time.as_str()));
         let mut facts = vec![("Created", created.unwrap_or_else(|| "unknown".to_owned()))];
-        facts.push(("Tools Available", tool_names(session)));
+        facts.push(("Tools Available", tool_names(session, self.mode)));
         self.facts(&facts);
         self.text.push_str("---\n\n");
     }
@@ -207,8 +211,9 @@ impl Page {
             self.paragraph("The tool reports an error.");
         }
         self.text.push_str("Result:\n");
-        let shown: Vec<String> = result.parts.iter().map(part_text).collect();
-        self.fenced("json", &shown.join("\n"));
+        let shown = result.parts.iter().map(part_text).collect::<Vec<_>>().join("\n");
+        let is_json = self.mode == Mode::Compat || json::parse(&shown).is_ok();
+        self.fenced(if is_json { "json" } else { "" }, &shown);
     }
 
     fn logs(&mut self, logs: &[String]) {
@@ -233,17 +238,18 @@ enum Quote {
     Fenced,
 }
 
-fn trace_facts(session: &Session) -> Vec<(&'static str, String)> {
+fn trace_facts(session: &Session, mode: Mode) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     facts.extend(session.initial_query.clone().map(|query| ("Initial Query", query)));
     facts.extend(session.status.as_ref().map(|status| ("Status", status_words(status))));
-    facts.push(("Tools Available", tool_names(session)));
+    facts.push(("Tools Available", tool_names(session, mode)));
     facts.extend(usage_words(&session.usage).map(|usage| ("Usage", usage)));
     facts
 }
 
-fn tool_names(session: &Session) -> String {
-    session.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
+fn tool_names(session: &Session, mode: Mode) -> String {
+    let names = session.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ");
+    if names.is_empty() && mode == Mode::Faithful { "none".to_owned() } else { names }
 }
 
 fn status_words(status: &Status) -> String {

@@ -3,4 +3,6 @@
 
 mod geppetto;
 mod laws;
+mod llm4s;
+mod markdown;
 mod yaml;

@@ -20,7 +20,7 @@ pub(crate) struct SessionCodec;
 struct Form {
     holder: &'static str,
     layout: json::Layout,
-    read: fn(Node<'_>, Mode) -> Result<(Session, Vec<Loss>)>,
+    read: fn(Node<'_>, Mode) -> Result<decode::Found>,
     write: for<'s> fn(&'s Session, &'s Status, Mode) -> Node<'s>,
     load: fn(&Json) -> std::result::Result<Json, String>,
     /// What the library says of a text that is not JSON, and of JSON that is not its own; its reason, where it is none.
@@ -130,7 +130,7 @@ impl Codec for SessionCodec {
         let Ok(document) = input.document() else { return Guess::no() };
         let node = &document.node;
         let has = |key: &&str| node.get(key).is_some();
-        if !SESSION.iter().all(|key| has(key)) {
+        if !SESSION.iter().all(has) {
             return Guess::no();
         }
         let agent = node.get("agentState");

@@ -4,7 +4,7 @@ use turnkeep_model::json::{self, Json, Node};
 use turnkeep_model::{Author, Block, Body, CallId, Part, Session, ToolCall, ToolResult};
 
 use super::FORMAT;
-use super::tree::{self, Maker};
+use super::tree::{self, Kept, Maker};
 use crate::codec::Mode;
 
 /// Where the system text stands in the document.
@@ -79,7 +79,7 @@ fn compose<'s>(blocks: &[&'s Block], mode: Mode, messages: &mut Vec<Node<'s>>) {
 
 fn plain<'s>(block: &'s Block, kind: &'static str, mode: Mode) -> Option<Node<'s>> {
     let content = text(block)?;
-    let mut maker = Maker::new(block.message.extra.part(FORMAT), mode);
+    let mut maker = Maker::new(Kept::of(&block.message.extra, mode));
     maker.set("type", tree::text(kind));
     maker.set("content", tree::text(content));
     Some(maker.finish())
@@ -91,13 +91,12 @@ fn assistant<'s>(blocks: &[&'s Block], mode: Mode) -> Option<Node<'s>> {
     if texts.is_empty() && calls.is_empty() {
         return None;
     }
-    let part = blocks.first().and_then(|block| block.message.extra.part(FORMAT));
-    let null_calls = part.is_some_and(|part| part.spelling.get("toolCalls") == Some(&Json::Null));
-    let mut data = Maker::under("data", part, mode);
+    let kept = Kept::of(&blocks.first()?.message.extra, mode);
+    let mut data = Maker::new(kept.under("data"));
     data.choose("contentOpt", content(&texts), Some(tree::null()));
-    let usual = if null_calls { tree::null() } else { tree::array([]) };
+    let usual = if kept.is_null("toolCalls") { tree::null() } else { tree::array([]) };
     data.choose("toolCalls", (!calls.is_empty()).then(|| tree::array(calls)), Some(usual));
-    let mut maker = Maker::new(part, mode);
+    let mut maker = Maker::new(kept);
     maker.set("type", tree::text("assistant"));
     maker.set("data", data.finish());
     Some(maker.finish())
@@ -118,14 +117,15 @@ fn content<'s>(texts: &[&'s Block]) -> Option<Node<'s>> {
 
 fn call<'s>(block: &'s Block, mode: Mode) -> Option<Node<'s>> {
     let Body::ToolCall(call) = &block.body else { return None };
-    let mut maker = Maker::new(block.extra.part(FORMAT), mode);
+    let kept = Kept::of(&block.extra, mode);
+    let mut maker = Maker::new(kept);
     let id = call.call.as_given();
     let spelled = |raw: &&Json, text: Option<&str>| match raw {
         Json::Null => text.is_none_or(str::is_empty),
         raw => text == Some(raw.to_text().as_str()),
     };
-    let odd_id = maker.spelled("id").filter(|raw| spelled(raw, id)).map(tree::from_json);
-    let odd_name = maker.spelled("name").filter(|raw| spelled(raw, Some(&call.name))).map(tree::from_json);
+    let odd_id = kept.spelled("id").filter(|raw| spelled(raw, id)).map(tree::from_json);
+    let odd_name = kept.spelled("name").filter(|raw| spelled(raw, Some(&call.name))).map(tree::from_json);
     maker.set("id", odd_id.unwrap_or_else(|| id_node(&call.call)));
     maker.set("name", odd_name.unwrap_or_else(|| tree::text(&call.name)));
     maker.set("arguments", arguments(call));
@@ -139,10 +139,14 @@ fn id_node(call: &CallId) -> Node<'_> {
     }
 }
 
-/// The arguments as a value; what is not JSON is a text, and nothing is an empty object.
+/// How many levels of a document are around the arguments of a call, or more.
+const AROUND: usize = 8;
+
+/// The arguments as a value; what is not JSON, or too deep to be read again, is a text, and nothing is an empty object.
 fn arguments(call: &ToolCall) -> Node<'_> {
     match json::parse(&call.arguments) {
-        Ok(node) => node,
+        Ok(node) if node.deeper_than(json::MAX_DEPTH - AROUND).is_none() => node,
+        Ok(_) => tree::text(&call.arguments),
         Err(_) if call.arguments.trim().is_empty() => Node { at: 0, value: json::Value::Object(Vec::new()) },
         Err(_) => tree::text(&call.arguments),
     }
@@ -150,7 +154,7 @@ fn arguments(call: &ToolCall) -> Node<'_> {
 
 fn tool<'s>(block: &'s Block, mode: Mode) -> Option<Node<'s>> {
     let Body::ToolResult(result) = &block.body else { return None };
-    let mut maker = Maker::new(block.message.extra.part(FORMAT), mode);
+    let mut maker = Maker::new(Kept::of(&block.message.extra, mode));
     maker.set("type", tree::text("tool"));
     maker.set("toolCallId", id_node(&result.call));
     maker.set("content", answer(result));

@@ -17,6 +17,9 @@ use crate::turns::TurnBuilder;
 /// What was read, or why it is refused.
 pub(super) type Read<T> = std::result::Result<T, Refusal>;
 
+/// A session, and what of its document could not be kept.
+pub(super) type Found = (Session, Vec<Loss>);
+
 /// Why a document is refused, and where.
 pub(super) struct Refusal {
     at: u32,
@@ -47,7 +50,7 @@ impl Refusal {
 ///
 /// # Errors
 /// `NotThisFormat` for another document, `Corrupt` for what the library refuses and nothing can stand in for.
-pub(super) fn state(node: Node<'_>, mode: Mode) -> Result<(Session, Vec<Loss>)> {
+pub(super) fn state(node: Node<'_>, mode: Mode) -> Result<Found> {
     let opened = root(node, &STATE)?;
     let mut decoder = Decoder::new("", mode);
     match decoder.state(opened) {
@@ -60,10 +63,10 @@ pub(super) fn state(node: Node<'_>, mode: Mode) -> Result<(Session, Vec<Loss>)> 
 ///
 /// # Errors
 /// As [`state`].
-pub(super) fn session(node: Node<'_>, mode: Mode) -> Result<(Session, Vec<Loss>)> {
+pub(super) fn session(node: Node<'_>, mode: Mode) -> Result<Found> {
     let opened = root(node, &SESSION)?;
     let mut decoder = Decoder::new("agentState.", mode);
-    let [id, directory, created, agent] = decoder.leave(opened);
+    let [id, directory, created, agent] = decoder.leave_around(opened);
     decoder.head(id, directory, created).map_err(|refusal| refusal.into_error(""))?;
     match decoder.agent(agent) {
         Ok(()) => Ok(decoder.finish()),
@@ -93,8 +96,10 @@ pub(super) struct Decoder {
     root: &'static str,
     pub(super) mode: Mode,
     session: Session,
-    /// What the session's extra will be.
+    /// What the extra will keep of the agent's state.
     part: ExtraPart,
+    /// What it will keep of the document around that, where there is one.
+    around: ExtraPart,
     pub(super) turns: TurnBuilder,
     pub(super) ordinal: u32,
     pub(super) calls: u32,
@@ -112,6 +117,7 @@ impl Decoder {
             mode,
             session: Session::default(),
             part: ExtraPart::default(),
+            around: ExtraPart::default(),
             turns: TurnBuilder::default(),
             ordinal: 0,
             calls: 0,
@@ -143,6 +149,13 @@ impl Decoder {
         opened.slots
     }
 
+    /// The same for the document around the agent's state.
+    fn leave_around<'a, const N: usize>(&mut self, opened: Opened<'a, N>) -> [Option<Node<'a>>; N] {
+        let slots = self.leave(opened);
+        self.around = std::mem::take(&mut self.part);
+        slots
+    }
+
     fn leave_under<'a, const N: usize>(&mut self, key: &str, mut opened: Opened<'a, N>) -> [Option<Node<'a>>; N] {
         opened.leave_under(key, &mut self.part);
         if opened.repeats {
@@ -156,13 +169,7 @@ impl Decoder {
     fn keep_aside(&mut self, key: &str, at: &str, node: Node<'_>) {
         let what = format!("`{}{key}` is {}; it is unset, and kept aside", self.root, node.kind());
         self.lose(LossKind::Coerced, at, what);
-        let raw = node.into_json();
-        if self.is_state() {
-            return self.part.fields.set(key, raw);
-        }
-        let mut inner = self.part.fields.get("agentState").and_then(Json::as_object).cloned().unwrap_or_default();
-        inner.set(key, raw);
-        self.part.fields.set("agentState", inner);
+        self.part.fields.set(key, node.into_json());
     }
 
     fn missing(&mut self, key: &str, at: &str, assumed: &str) {
@@ -208,10 +215,10 @@ impl Decoder {
         let time = self.session.timing.created.as_ref();
         if time.is_some_and(|time| java::local_time(time).as_deref() != Some(time.as_str())) {
             // It has a zone, or is no time; the library takes neither.
-            self.part.spelling.set("created", "own");
+            self.around.spelling.set("created", "own");
         }
         if let Some(directory) = directory.filter(|directory| !directory.is_empty()) {
-            self.part.fields.set("sessionDir", directory);
+            self.around.fields.set("sessionDir", directory);
         }
         Ok(())
     }
@@ -231,17 +238,17 @@ impl Decoder {
         let fields = match node {
             Some(Node { value: Value::Object(fields), .. }) => fields,
             Some(Node { value: Value::Null, .. }) => {
-                self.part.spelling.set("agentState", Json::Null);
+                self.around.spelling.set("agentState", Json::Null);
                 return Ok(());
             }
             None => {
                 self.lose(LossKind::Synthesised, "", "`agentState` is missing; `null` is assumed");
-                self.part.spelling.set("agentState", Json::Null);
+                self.around.spelling.set("agentState", Json::Null);
                 return Ok(());
             }
             Some(node) => return Err(Refusal::wrong(&node, "", "an object or null")),
         };
-        let [conversation, query, status, logs, names] = self.leave_under("agentState", tree::open(fields, &AGENT));
+        let [conversation, query, status, logs, names] = self.leave(tree::open(fields, &AGENT));
         self.conversation(conversation)?;
         if query.is_none() {
             tree::note_absent(&mut self.part, "initialQuery");
@@ -295,7 +302,7 @@ impl Decoder {
         match messages {
             None => self.missing("conversation.messages", "turns", "an empty list"),
             Some(Node { value: Value::Null, .. }) => {
-                self.null("messages", "the messages are null; they are read as none")
+                self.null("messages", "the messages are null; they are read as none");
             }
             Some(Node { value: Value::Array(items), .. }) => {
                 for (index, item) in items.into_iter().enumerate() {
@@ -361,9 +368,10 @@ impl Decoder {
         Ok(())
     }
 
-    fn finish(mut self) -> (Session, Vec<Loss>) {
+    fn finish(mut self) -> Found {
         self.session.turns = self.turns.finish();
-        *self.session.extra.part_mut(FORMAT) = self.part;
+        *self.session.extra.part_mut(FORMAT) =
+            if self.root.is_empty() { self.part } else { tree::nest(self.around, "agentState", self.part) };
         self.session.extra.tidy();
         for (ordinal, mut loss) in self.pending {
             loss.at = place(&self.session, ordinal, &loss.at);

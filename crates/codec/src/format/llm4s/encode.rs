@@ -2,22 +2,22 @@
 
 use std::collections::HashSet;
 
-use turnkeep_model::json::{Json, Node, Text, Value};
-use turnkeep_model::{Body, CallId, ExtraPart, Session, Status, Usage, status as states};
+use turnkeep_model::json::{Node, Text, Value};
+use turnkeep_model::{Body, CallId, Session, Status, Usage, status as states};
 
 use super::compose::{self, System};
-use super::tree::{self, Maker};
+use super::tree::{self, Kept, Maker};
 use super::{FORMAT, java, options, status, usage};
 use crate::codec::Mode;
 
 /// The state of a session.
 pub(super) fn state<'s>(session: &'s Session, standing: &'s Status, mode: Mode) -> Node<'s> {
-    let part = session.extra.part(FORMAT);
+    let kept = Kept::of(&session.extra, mode);
     let (system, messages) = compose::messages(session, System::Apart, mode);
-    let mut maker = Maker::new(part, mode);
-    maker.set("conversation", conversation(messages, part, mode));
+    let mut maker = Maker::new(kept);
+    maker.set("conversation", conversation(messages, kept));
     maker.choose("initialQuery", session.initial_query.as_deref().map(tree::text), Some(tree::null()));
-    maker.set("status", status::write(standing, part, mode));
+    maker.set("status", status::write(standing, kept));
     maker.set("logs", tree::array(session.logs.iter().map(|line| tree::text(line))));
     maker.choose("systemMessage", system.map(tree::text), Some(tree::null()));
     maker.set("completionOptions", options::write(&session.options, mode));
@@ -29,30 +29,29 @@ pub(super) fn state<'s>(session: &'s Session, standing: &'s Status, mode: Mode) 
 
 /// The session file of a session.
 pub(super) fn session<'s>(session: &'s Session, standing: &'s Status, mode: Mode) -> Node<'s> {
-    let part = session.extra.part(FORMAT);
-    let directory = part.and_then(|part| part.fields.get("sessionDir")).map(tree::from_json);
+    let kept = Kept::of(&session.extra, mode);
+    let directory = session.extra.fields(FORMAT).and_then(|fields| fields.get("sessionDir")).map(tree::from_json);
     let created = session.timing.created.as_ref();
-    let as_is =
-        created.filter(|_| mode == Mode::Faithful && part.is_some_and(|part| part.spelling.contains("created")));
-    let created = as_is.map(|time| time.as_str().to_owned()).or_else(|| created.and_then(java::local_time));
-    let mut maker = Maker::new(part, mode);
+    let own = created.filter(|_| kept.spelled("created").is_some()).map(|time| time.as_str().to_owned());
+    let created = own.or_else(|| created.and_then(java::local_time));
+    let mut maker = Maker::new(kept);
     maker.set("sessionId", tree::text(session.id.as_ref().map_or("", |id| id.as_str())));
     maker.set("sessionDir", directory.unwrap_or_else(|| tree::text("")));
     maker.set("created", created.map_or_else(|| tree::text("1970-01-01T00:00"), tree::owned));
-    maker.set("agentState", agent(session, standing, part, mode));
+    maker.set("agentState", agent(session, standing, kept, mode));
     spelled(maker.finish(), mode)
 }
 
-fn agent<'s>(session: &'s Session, standing: &'s Status, part: Option<&'s ExtraPart>, mode: Mode) -> Node<'s> {
-    let none = part.is_some_and(|part| part.spelling.get("agentState") == Some(&Json::Null));
-    if none && session.turns.is_empty() && session.status.is_none() {
+fn agent<'s>(session: &'s Session, standing: &'s Status, kept: Kept<'s>, mode: Mode) -> Node<'s> {
+    if kept.is_null("agentState") && session.turns.is_empty() && session.status.is_none() {
         return tree::null();
     }
+    let kept = kept.under("agentState");
     let (_, messages) = compose::messages(session, System::Inside, mode);
-    let mut maker = Maker::under("agentState", part, mode);
-    maker.set("conversation", conversation(messages, part, mode));
+    let mut maker = Maker::new(kept);
+    maker.set("conversation", conversation(messages, kept));
     maker.choose("initialQuery", session.initial_query.as_deref().map(tree::text), Some(tree::null()));
-    maker.set("status", status::write(standing, part, mode));
+    maker.set("status", status::write(standing, kept));
     maker.set("logs", tree::array(session.logs.iter().map(|line| tree::text(line))));
     let names = tree::array(session.tools.iter().map(|tool| tree::text(&tool.name)));
     let (some, none) = if session.tools.is_empty() { (None, Some(names)) } else { (Some(names), None) };
@@ -60,13 +59,13 @@ fn agent<'s>(session: &'s Session, standing: &'s Status, part: Option<&'s ExtraP
     maker.finish()
 }
 
-fn conversation<'s>(messages: Vec<Node<'s>>, part: Option<&'s ExtraPart>, mode: Mode) -> Node<'s> {
-    let null = |key: &str| part.is_some_and(|part| part.spelling.get(key) == Some(&Json::Null)) && messages.is_empty();
+fn conversation<'s>(messages: Vec<Node<'s>>, kept: Kept<'s>) -> Node<'s> {
+    let null = |key: &str| kept.is_null(key) && messages.is_empty();
     if null("conversation") {
         return tree::null();
     }
     let none = null("messages");
-    let mut maker = Maker::under("conversation", part, mode);
+    let mut maker = Maker::new(kept.under("conversation"));
     maker.set("messages", if none { tree::null() } else { tree::array(messages) });
     maker.finish()
 }

@@ -4,7 +4,7 @@ use turnkeep_model::json::{Json, Node, Number, Value};
 use turnkeep_model::{Effort, ExtraPart, Loss, LossKind, Options};
 
 use super::decode::{Read, Refusal};
-use super::tree::{self, Maker};
+use super::tree::{self, Kept, Maker};
 use super::{FORMAT, java};
 use crate::codec::Mode;
 
@@ -135,7 +135,8 @@ pub(super) fn parse_effort(word: &str) -> Option<Effort> {
 
 /// Writes the settings.
 pub(super) fn write(options: &Options, mode: Mode) -> Node<'_> {
-    let mut maker = Maker::new(options.extra.part(FORMAT), mode);
+    let kept = Kept::of(&options.extra, mode);
+    let mut maker = Maker::new(kept);
     let numbers = [
         spelling(&options.temperature),
         spelling(&options.top_p),
@@ -147,7 +148,7 @@ pub(super) fn write(options: &Options, mode: Mode) -> Node<'_> {
         let usual = if key == "maxTokens" { tree::null() } else { tree::number(usual(key)) };
         maker.choose(key, value.map(|value| number(key, value, mode)), Some(usual));
     }
-    let spelled = maker.spelled("reasoning").filter(|raw| means(raw, options.reasoning.as_ref())).map(tree::from_json);
+    let spelled = kept.spelled("reasoning").filter(|raw| means(raw, options.reasoning.as_ref())).map(tree::from_json);
     let word = options.reasoning.as_ref().and_then(effort_word).map(tree::text);
     maker.choose("reasoning", spelled.or(word), Some(tree::null()));
     let budget = spelling(&options.budget_tokens).map(|value| number("budgetTokens", value, mode));

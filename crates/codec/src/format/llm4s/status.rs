@@ -3,8 +3,7 @@
 use turnkeep_model::json::{Json, Node, Value};
 use turnkeep_model::{ExtraPart, Status, status as states};
 
-use super::tree::{self, Maker};
-use crate::codec::Mode;
+use super::tree::{self, Kept, Maker};
 
 /// What the library makes of a status that is no status.
 pub(super) const INVALID: &str = "Invalid status format";
@@ -96,46 +95,45 @@ fn handoff(node: Node<'_>, part: &mut ExtraPart) -> Reading {
 }
 
 /// Writes a status.
-pub(super) fn write<'s>(status: &'s Status, part: Option<&'s ExtraPart>, mode: Mode) -> Node<'s> {
-    if let Some(kept) = kept(status, part.filter(|_| mode == Mode::Faithful)) {
-        return kept;
+pub(super) fn write<'s>(status: &'s Status, kept: Kept<'s>) -> Node<'s> {
+    let whole = kept.spelled("status").is_some();
+    let raw = kept.field("status").filter(|raw| whole && means(raw, status));
+    if let Some(raw) = raw {
+        return tree::from_json(raw);
     }
+    let inner = kept.under("status");
+    let inner = if whole { inner.without_fields() } else { inner };
     match status {
         Status::InProgress(_) | Status::Pending(_) | Status::WaitingForHuman(_) => tree::text("InProgress"),
         Status::WaitingForTools(_) => tree::text("WaitingForTools"),
         Status::Completed(_) | Status::Stopped(_) => tree::text("Complete"),
-        Status::Failed(failed) => failed_object(&failed.error, part, mode),
-        Status::Handoff(handoff) => handoff_object(handoff, part, mode),
-        Status::Other { kind, .. } => failed_object(kind, part, mode),
+        Status::Failed(failed) => failed_object(&failed.error, inner),
+        Status::Handoff(handoff) => handoff_object(handoff, inner),
+        Status::Other { kind, .. } => failed_object(kind, inner),
         _ => tree::text("InProgress"),
     }
 }
 
-/// The status as it stood, if it still means the same.
-fn kept<'s>(status: &Status, part: Option<&'s ExtraPart>) -> Option<Node<'s>> {
-    let part = part.filter(|part| part.spelling.get_str("status").as_deref() == Some(KEPT))?;
-    let raw = part.fields.get("status")?;
-    match read(tree::from_json(raw), &mut ExtraPart::default()) {
-        Reading::Fallback(fallback) if fallback == *status => Some(tree::from_json(raw)),
-        _ => None,
-    }
+/// Whether a value that is no status still stands for `status`.
+fn means(raw: &Json, status: &Status) -> bool {
+    let reading = read(tree::from_json(raw), &mut ExtraPart::default());
+    matches!(reading, Reading::Fallback(fallback) if fallback == *status)
 }
 
-fn failed_object<'s>(error: &'s str, part: Option<&'s ExtraPart>, mode: Mode) -> Node<'s> {
-    let mut maker = Maker::under("status", part, mode);
-    let absent = maker.spelled("error").is_some() && error == NO_ERROR;
+fn failed_object<'s>(error: &'s str, kept: Kept<'s>) -> Node<'s> {
+    let mut maker = Maker::new(kept);
     maker.set("type", tree::text("Failed"));
-    if !absent {
+    if kept.spelled("error").is_none() || error != NO_ERROR {
         maker.set("error", tree::text(error));
     }
     maker.finish()
 }
 
-fn handoff_object<'s>(handoff: &'s states::Handoff, part: Option<&'s ExtraPart>, mode: Mode) -> Node<'s> {
-    let mut maker = Maker::under("status", part, mode);
+fn handoff_object<'s>(handoff: &'s states::Handoff, kept: Kept<'s>) -> Node<'s> {
+    let mut maker = Maker::new(kept);
     maker.set("type", tree::text("HandoffRequested"));
     maker.set("handoffId", tree::text(&handoff.to));
-    let odd = maker.spelled("reason").filter(|raw| !matches!(raw, Json::String(_))).map(tree::from_json);
+    let odd = kept.spelled("reason").filter(|raw| !matches!(raw, Json::String(_))).map(tree::from_json);
     maker.choose("reason", handoff.reason.as_deref().map(tree::text).or(odd), Some(tree::null()));
     maker.finish()
 }

@@ -1,8 +1,9 @@
 //! Objects of a document: taken apart by known keys, and put together again.
 
-use turnkeep_model::ExtraPart;
 use turnkeep_model::json::{Fields, Json, JsonString, Node, Object, Sink, Text, Value};
+use turnkeep_model::{Extra, ExtraPart};
 
+use super::FORMAT;
 use crate::codec::Mode;
 
 /// The note on the order of keys, where it is not the usual one.
@@ -52,13 +53,21 @@ impl<const N: usize> Opened<'_, N> {
     pub(super) fn leave_under(&mut self, key: &str, part: &mut ExtraPart) {
         let mut inner = ExtraPart::default();
         self.leave(&mut inner);
-        if !inner.fields.is_empty() {
-            part.fields.set(key, inner.fields);
-        }
-        if let Some(order) = inner.spelling.remove(ORDER) {
-            part.spelling.set(&format!("{key}.{ORDER}"), order);
-        }
+        *part = nest(std::mem::take(part), key, inner);
     }
+}
+
+/// What an extra keeps of an object and of one inside it, under `key`.
+pub(super) fn nest(mut outer: ExtraPart, key: &str, inner: ExtraPart) -> ExtraPart {
+    if !inner.fields.is_empty() {
+        outer.fields.set(key, inner.fields);
+    }
+    for (name, note) in inner.spelling {
+        let name = name.to_str_lossy();
+        let name = if name == ORDER { format!("{key}.{name}") } else { name.into_owned() };
+        outer.spelling.set(&name, note);
+    }
+    outer
 }
 
 /// The keys as they stand, unless the known ones stand in their usual order with the others behind them.
@@ -77,35 +86,68 @@ pub(super) fn note_absent(part: &mut ExtraPart, key: &str) {
 
 static NOTHING: Object = Object::new();
 
+/// What an extra keeps of an object: its unconsumed pairs, and how it was spelled. The library itself keeps neither.
+#[derive(Clone, Copy)]
+pub(super) struct Kept<'s> {
+    fields: &'s Object,
+    spelling: &'s Object,
+    mode: Mode,
+    /// The key under which the object stands in the one that the extra is of.
+    under: Option<&'static str>,
+}
+
+impl<'s> Kept<'s> {
+    /// What `extra` keeps.
+    pub(super) fn of(extra: &'s Extra, mode: Mode) -> Kept<'s> {
+        let part = extra.part(FORMAT);
+        let fields = part.filter(|_| mode == Mode::Faithful).map_or(&NOTHING, |part| &part.fields);
+        Kept { fields, spelling: part.map_or(&NOTHING, |part| &part.spelling), mode, under: None }
+    }
+
+    /// What it keeps of the object under `key`.
+    pub(super) fn under(self, key: &'static str) -> Kept<'s> {
+        let fields = self.fields.get(key).and_then(Json::as_object).unwrap_or(&NOTHING);
+        Kept { fields, under: Some(key), ..self }
+    }
+
+    /// The same without unconsumed pairs.
+    pub(super) fn without_fields(self) -> Kept<'s> {
+        Kept { fields: &NOTHING, ..self }
+    }
+
+    /// An unconsumed value.
+    pub(super) fn field(self, key: &str) -> Option<&'s Json> {
+        self.fields.get(key)
+    }
+
+    /// A note on how the source spelled something.
+    pub(super) fn spelled(self, key: &str) -> Option<&'s Json> {
+        self.spelling.get(key).filter(|_| self.mode == Mode::Faithful)
+    }
+
+    /// Whether the library took null for something, which it gives back.
+    pub(super) fn is_null(self, key: &str) -> bool {
+        self.spelling.get(key) == Some(&Json::Null)
+    }
+
+    fn order(self) -> Option<&'s Json> {
+        match self.under {
+            None => self.spelled(ORDER),
+            Some(key) => self.spelled(&format!("{key}.{ORDER}")),
+        }
+    }
+}
+
 /// Puts an object together.
 pub(super) struct Maker<'s> {
     pairs: Fields<'s>,
-    rest: &'s Object,
-    spelling: &'s Object,
-    order: Option<&'s Json>,
+    kept: Kept<'s>,
 }
 
 impl<'s> Maker<'s> {
-    /// An object whose unconsumed pairs and spelling are in `part`. The library itself keeps neither.
-    pub(super) fn new(part: Option<&'s ExtraPart>, mode: Mode) -> Maker<'s> {
-        let part = part.filter(|_| mode == Mode::Faithful);
-        let spelling = part.map_or(&NOTHING, |part| &part.spelling);
-        Maker {
-            pairs: Vec::new(),
-            rest: part.map_or(&NOTHING, |part| &part.fields),
-            spelling,
-            order: spelling.get(ORDER),
-        }
-    }
-
-    /// An object inside the one that `part` is of.
-    pub(super) fn under(key: &str, part: Option<&'s ExtraPart>, mode: Mode) -> Maker<'s> {
-        let outer = Maker::new(part, mode);
-        Maker {
-            rest: outer.rest.get(key).and_then(Json::as_object).unwrap_or(&NOTHING),
-            order: outer.spelling.get(&format!("{key}.{ORDER}")),
-            ..outer
-        }
+    /// An object of which an extra keeps `kept`.
+    pub(super) fn new(kept: Kept<'s>) -> Maker<'s> {
+        Maker { pairs: Vec::new(), kept }
     }
 
     /// Adds a pair.
@@ -116,29 +158,24 @@ impl<'s> Maker<'s> {
     /// Adds a pair whose value may be missing: then what the source had there stands, or else `usual`, unless the
     /// source left the key out.
     pub(super) fn choose(&mut self, key: &'s str, value: Option<Node<'s>>, usual: Option<Node<'s>>) {
-        let absent = || self.spelling.get_str(key).as_deref() == Some(ABSENT);
-        let kept = || self.rest.get(key).map(from_json);
+        let absent = || self.kept.spelled(key).and_then(Json::as_str).as_deref() == Some(ABSENT);
+        let kept = || self.kept.field(key).map(from_json);
         let value = value.or_else(kept).or_else(|| usual.filter(|_| !absent()));
         if let Some(value) = value {
             self.set(key, value);
         }
     }
 
-    /// A note on how the source spelled something.
-    pub(super) fn spelled(&self, key: &str) -> Option<&'s Json> {
-        self.spelling.get(key)
-    }
-
     /// The object.
     pub(super) fn finish(mut self) -> Node<'s> {
         let known = self.pairs.len();
-        for (key, value) in self.rest.iter() {
+        for (key, value) in self.kept.fields.iter() {
             let name = key.to_str_lossy();
             if !self.pairs.iter().take(known).any(|(own, _)| own.to_str_lossy() == name) {
                 self.pairs.push((from_string(key), from_json(value)));
             }
         }
-        if let Some(Json::Array(order)) = self.order {
+        if let Some(Json::Array(order)) = self.kept.order() {
             let place = |key: &Text<'_>| {
                 let name = key.to_str_lossy();
                 order.iter().position(|own| own.as_str().as_deref() == Some(&*name)).unwrap_or(order.len())

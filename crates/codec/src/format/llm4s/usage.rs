@@ -3,7 +3,7 @@
 use turnkeep_model::json::{Json, Node, Value};
 use turnkeep_model::{Decimal, ExtraPart, Loss, LossKind, Usage};
 
-use super::tree::{self, Maker};
+use super::tree::{self, Kept, Maker};
 use super::{FORMAT, java};
 use crate::codec::Mode;
 
@@ -59,7 +59,7 @@ fn summary(node: Node<'_>, of: Of, at: &str, mode: Mode, losses: &mut Vec<Loss>)
 /// A summary that is no object is an empty one.
 fn odd_summary(node: Node<'_>, at: &str, mode: Mode, part: &mut ExtraPart, losses: &mut Vec<Loss>) {
     match (node.value, mode) {
-        (Value::Null, Mode::Compat) => part.spelling.set("null", true),
+        (Value::Null, Mode::Compat) => part.spelling.set("summary", Json::Null),
         (Value::Null, Mode::Faithful) => {
             losses.push(Loss::decode(LossKind::Repaired, at, "the usage is null; it is read as empty"));
         }
@@ -172,18 +172,18 @@ pub(super) fn write(usage: &Usage, mode: Mode) -> Node<'_> {
 }
 
 fn summary_node(usage: &Usage, of: Of, mode: Mode) -> Node<'_> {
-    let part = usage.extra.part(FORMAT);
-    if part.is_some_and(|part| part.spelling.contains("null")) && usage.requests.is_none() {
+    let kept = Kept::of(&usage.extra, mode);
+    if kept.is_null("summary") && usage.requests.is_none() {
         return tree::null();
     }
-    let mut maker = Maker::new(part, mode);
+    let mut maker = Maker::new(kept);
     let counts = [usage.requests, usage.input, usage.output, usage.reasoning];
     for (key, count) in KEYS.into_iter().zip(counts) {
         let count = count.filter(|count| mode == Mode::Faithful || *count > 0);
-        let spelled = maker.spelled(key).filter(|raw| count.is_some() && parse_count(raw) == count);
+        let spelled = kept.spelled(key).filter(|raw| count.is_some() && parse_count(raw) == count);
         maker.choose(key, spelled.map(tree::from_json).or(count.map(count_node)), None);
     }
-    let cost = usage.cost.as_ref().and_then(|cost| cost_node(cost, maker.spelled("totalCost").is_some(), mode));
+    let cost = usage.cost.as_ref().and_then(|cost| cost_node(cost, kept.spelled("totalCost").is_some(), mode));
     maker.choose("totalCost", cost, None);
     if of == Of::All {
         maker.choose("byModel", models_node(usage, mode), None);
