@@ -8,6 +8,7 @@ pub mod geppetto;
 mod llm4s;
 mod markdown;
 mod native;
+mod wink;
 
 /// Every format, in the order of the documentation and of sniffing.
 pub static ALL: &[&dyn Codec] = &[
@@ -19,6 +20,10 @@ pub static ALL: &[&dyn Codec] = &[
     &llm4s::StateCodec,
     &llm4s::SessionCodec,
     &markdown::MarkdownCodec,
+    &wink::SnapshotCodec,
+    &wink::CompositeCodec,
+    &wink::ConversationCodec,
+    &wink::SliceCodec,
 ];
 
 /// The format with this id.

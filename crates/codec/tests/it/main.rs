@@ -5,4 +5,5 @@ mod geppetto;
 mod laws;
 mod llm4s;
 mod markdown;
+mod wink;
 mod yaml;

@@ -1,0 +1,1 @@
+//! Conversations in slices are turns.
