@@ -158,7 +158,8 @@ pub(super) fn pack(session: &Session, wanted: Option<Kind>, always: bool, slices
     };
     let noted = note.get_str("kind").and_then(|word| Kind::from_word(&word));
     let fitting = noted.filter(|kind| *kind == Kind::Inner || state::fits(session, &messages));
-    let fallback = if always { Some(Kind::State) } else { None };
+    let has_one = slices.iter().any(|slice| Kind::of_type(item_type(slice)).is_some());
+    let fallback = if always && !has_one { Some(Kind::State) } else { None };
     let Some(kind) = wanted.or(fitting).or_else(|| implied(session, &messages)).or(fallback) else { return };
     let items = match kind {
         Kind::State => vec![state::pack(session, &messages)],

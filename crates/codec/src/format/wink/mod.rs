@@ -17,10 +17,12 @@ mod message;
 mod python;
 mod slice;
 mod state;
+mod transcript;
 
 pub(super) use codec::{ConversationCodec, SnapshotCodec};
 pub(super) use composite::CompositeCodec;
 pub(super) use slice::SliceCodec;
+pub(super) use transcript::TranscriptCodec;
 
 /// The name under which extras of these formats are kept.
 const FORMAT: &str = "wink";

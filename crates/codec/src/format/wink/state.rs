@@ -18,7 +18,7 @@ pub(super) fn unpack(item: &Json, session: &mut Session) -> Option<()> {
     let evaluation = take_text(&mut object, "evaluation_id")??;
     let prompt = prompt_of(take_text(&mut object, "prompt_ns")??, take_text(&mut object, "prompt_key")??);
     let Some(Json::Object(system)) = object.remove("system_message") else { return None };
-    let system = Message::read(system, NAME)?;
+    let system = read_as("system", system).filter(|system| system.calls.is_empty())?;
     let created = take_text(&mut object, "created_at")?;
     let turns = match object.remove("turns") {
         Some(Json::Array(turns)) => turns.into_iter().map(StateTurn::read).collect::<Option<Vec<_>>>()?,
@@ -44,6 +44,11 @@ pub(super) fn unpack(item: &Json, session: &mut Session) -> Option<()> {
         session.extra.part_mut(FORMAT).fields.set(FIELDS, object);
     }
     Some(())
+}
+
+/// Reads a message that must have this role where it stands.
+fn read_as(role: &str, object: Object) -> Option<Message> {
+    Message::read(object, NAME).filter(|message| message.role == role)
 }
 
 /// A system message that says nothing stands for none: the specification has no way to leave it out.
@@ -79,13 +84,13 @@ impl StateTurn {
         let tools = match object.get("tool_messages") {
             None => Vec::new(),
             Some(Json::Array(tools)) => {
-                let read = |tool: &Json| Message::read(tool.as_object()?.clone(), NAME);
+                let read = |tool: &Json| read_as("tool", tool.as_object()?.clone()).filter(|tool| tool.calls.is_empty());
                 tools.iter().map(read).collect::<Option<_>>()?
             }
             Some(_) => return None,
         };
         object.get("turn_number").map_or(Some(()), |number| number.as_number().map(|_| ()))?;
-        Some(StateTurn { assistant: Message::read(assistant, NAME)?, tools, object })
+        Some(StateTurn { assistant: read_as("assistant", assistant)?, tools, object })
     }
 
     fn unpack(mut self, index: usize, unpacker: &mut Unpacker) -> Turn {

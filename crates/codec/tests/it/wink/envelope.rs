@@ -28,7 +28,7 @@ fn slices_come_back_byte_for_byte() {
 
 #[test]
 fn every_fixture_comes_back_from_the_native_form() {
-    for format in ["wink.snapshot", "wink.composite", "wink.conversation", "wink.slice"] {
+    for format in ["wink.snapshot", "wink.composite", "wink.conversation", "wink.slice", "wink.transcript"] {
         for (name, text) in cases(format) {
             let native = encode("turnkeep", &decode(format, &text).unwrap().archive);
             let native = decode("turnkeep", &String::from_utf8(native.bytes).unwrap()).unwrap();

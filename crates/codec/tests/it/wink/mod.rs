@@ -9,6 +9,7 @@ use turnkeep_model::{Archive, Error, Loss, Session};
 
 mod conversation;
 mod envelope;
+mod transcript;
 mod verdicts;
 
 fn fixtures() -> PathBuf {
