@@ -24,6 +24,7 @@ pub static ALL: &[&dyn Codec] = &[
     &wink::CompositeCodec,
     &wink::ConversationCodec,
     &wink::SliceCodec,
+    &wink::BundleCodec,
     &wink::TranscriptCodec,
 ];
 

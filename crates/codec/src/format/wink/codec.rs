@@ -188,7 +188,7 @@ pub(super) fn read_lines(text: &str) -> Result<Vec<(Snapshot, Vec<Loss>)>> {
 }
 
 /// The sessions of some snapshots; `ends` says whether the text ended with a line break.
-fn archive_of(snapshots: Vec<(Snapshot, Vec<Loss>)>, ends: Option<bool>) -> Decoded {
+pub(super) fn archive_of(snapshots: Vec<(Snapshot, Vec<Loss>)>, ends: Option<bool>) -> Decoded {
     let mut archive = Archive::default();
     let several = snapshots.len() > 1;
     let mut all = Vec::new();

@@ -3,6 +3,7 @@
 //! A snapshot is data. The type names in it are never resolved to code: every slice opens as plain JSON under its
 //! name, and a conversation slice (`ConversationState` or `InnerMessage`) becomes real turns.
 
+mod bundle;
 mod clock;
 mod codec;
 mod compat;
@@ -19,6 +20,7 @@ mod slice;
 mod state;
 mod transcript;
 
+pub(super) use bundle::BundleCodec;
 pub(super) use codec::{ConversationCodec, SnapshotCodec};
 pub(super) use composite::CompositeCodec;
 pub(super) use slice::SliceCodec;

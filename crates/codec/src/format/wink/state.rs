@@ -84,7 +84,8 @@ impl StateTurn {
         let tools = match object.get("tool_messages") {
             None => Vec::new(),
             Some(Json::Array(tools)) => {
-                let read = |tool: &Json| read_as("tool", tool.as_object()?.clone()).filter(|tool| tool.calls.is_empty());
+                let read =
+                    |tool: &Json| read_as("tool", tool.as_object()?.clone()).filter(|tool| tool.calls.is_empty());
                 tools.iter().map(read).collect::<Option<_>>()?
             }
             Some(_) => return None,

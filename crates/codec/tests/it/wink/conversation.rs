@@ -78,7 +78,10 @@ fn what_a_state_need_not_hold_survives_both_ways() {
     let changes = [
         ("\"turn_number\": 2", "\"turn_number\": 7"),
         (", \"turn_number\": 2", ""),
-        ("\"evaluation_id\": \"ev-1\", \"provider_payload\": null", "\"evaluation_id\": \"ev-9\", \"provider_payload\": null"),
+        (
+            "\"evaluation_id\": \"ev-1\", \"provider_payload\": null",
+            "\"evaluation_id\": \"ev-9\", \"provider_payload\": null",
+        ),
         ("\"evaluation_id\": \"ev-1\", \"prompt_key\"", "\"evaluation_id\": \"ev-0\", \"prompt_key\""),
         ("\"message_id\": \"00000000-0000-0000-0000-000000000006\", ", ""),
         ("\"created_at\": \"2026-03-01T12:00:04+00:00\", \"evaluation_id\"", "\"evaluation_id\""),
@@ -93,7 +96,10 @@ fn what_a_state_need_not_hold_survives_both_ways() {
         ("\"name\": null, \"role\": \"assistant\"", "\"name\": \"ann\", \"role\": \"assistant\""),
         ("\"tool_call_id\": null, \"tool_calls\": []}, \"turns\"", "\"tool_calls\": []}, \"turns\""),
         ("\"content\": \"Done.\"", "\"content\": \"\""),
-        ("\"weakincentives.runtime.conversation:ConversationState\": \"state\"", "\"weakincentives.runtime.conversation:ConversationState\": \"log\""),
+        (
+            "\"weakincentives.runtime.conversation:ConversationState\": \"state\"",
+            "\"weakincentives.runtime.conversation:ConversationState\": \"log\"",
+        ),
         ("\"weakincentives.runtime.conversation:ConversationState\": \"state\", ", ""),
         ("\"role\": \"tool\"", "\"role\": \"user\""),
     ];
@@ -117,7 +123,10 @@ fn what_an_inner_message_need_not_hold_survives_both_ways() {
         ("\"role\": \"user\"", "\"role\": \"user\", \"seen\": true"),
         ("\"tool_name\": \"search\"", "\"tool_name\": null"),
         ("\"evaluation_id\": \"ev-2\"", "\"evaluation_id\": \"ev-1\""),
-        ("\"message_id\": \"00000000-0000-0000-0000-000000000010\"", "\"message_id\": \"00000000-0000-0000-0000-00000000000b\""),
+        (
+            "\"message_id\": \"00000000-0000-0000-0000-000000000010\"",
+            "\"message_id\": \"00000000-0000-0000-0000-00000000000b\"",
+        ),
         ("\"content\": \"res\"", "\"content\": 5"),
     ];
     for (from, to) in changes {
@@ -149,7 +158,8 @@ fn of_several_evaluations_the_one_with_the_newest_system_message_is_the_conversa
 
 #[test]
 fn a_conversation_of_another_shape_stays_data() {
-    for (from, to) in [("\"turns\": [", "\"rounds\": ["), ("\"content\": \"You are", "\"content\": \"\\ud800 You are")] {
+    for (from, to) in [("\"turns\": [", "\"rounds\": ["), ("\"content\": \"You are", "\"content\": \"\\ud800 You are")]
+    {
         let text = case("wink.conversation", "02_two_turns_with_tools").replacen(from, to, 1);
         let session = session("wink.conversation", &text);
         assert_eq!((session.turns.len(), session.slices.len()), (0, 1));
@@ -260,7 +270,9 @@ fn every_pair_is_honest() {
             for change in &changes {
                 assert!(losses.iter().any(|loss| loss.covers(&change.at)), "{name} -> {id}: {change:?} is not told");
             }
-            for loss in losses.iter().filter(|loss| !loss.at.starts_with("sessions[") && !loss.at.starts_with("archive.")) {
+            for loss in
+                losses.iter().filter(|loss| !loss.at.starts_with("sessions[") && !loss.at.starts_with("archive."))
+            {
                 let known = changes.iter().any(|change| loss.covers(&change.at));
                 assert!(known || matches!(loss.at.as_str(), "seq" | "main"), "{name} -> {id}: {loss} is no change");
             }

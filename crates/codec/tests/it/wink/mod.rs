@@ -7,6 +7,7 @@ use turnkeep_codec::{DecodeOptions, Decoded, EncodeOptions, Encoded, Input, form
 use turnkeep_model::json::{Json, Nan, parse_with};
 use turnkeep_model::{Archive, Error, Loss, Session};
 
+mod bundle;
 mod conversation;
 mod envelope;
 mod transcript;

@@ -16,7 +16,8 @@ fn transcripts_come_back_byte_for_byte() {
 #[test]
 fn entries_are_blocks() {
     let session = session("wink.transcript", &case("wink.transcript", "transcript"));
-    let blocks: Vec<_> = session.turns[0].blocks.iter().map(|block| (block.author.clone(), block.body.kind())).collect();
+    let blocks: Vec<_> =
+        session.turns[0].blocks.iter().map(|block| (block.author.clone(), block.body.kind())).collect();
     let (user, assistant, tool) = (Author::User, Author::Assistant, Author::Tool);
     assert_eq!(
         blocks[..5],
@@ -58,15 +59,27 @@ fn odd_entries_survive() {
     let changes = [
         ("\"sequence_number\": 3", "\"sequence_number\": 30"),
         ("\"level\": \"DEBUG\"", "\"level\": \"INFO\""),
-        ("\"adapter\": \"claude_agent_sdk\", \"entry_type\": \"thinking\"", "\"adapter\": \"codex\", \"entry_type\": \"thinking\""),
-        ("\"prompt_name\": \"code-review\", \"adapter\": \"claude_agent_sdk\", \"entry_type\": \"error\"", "\"prompt_name\": \"x\", \"adapter\": \"claude_agent_sdk\", \"entry_type\": \"error\""),
+        (
+            "\"adapter\": \"claude_agent_sdk\", \"entry_type\": \"thinking\"",
+            "\"adapter\": \"codex\", \"entry_type\": \"thinking\"",
+        ),
+        (
+            "\"prompt_name\": \"code-review\", \"adapter\": \"claude_agent_sdk\", \"entry_type\": \"error\"",
+            "\"prompt_name\": \"x\", \"adapter\": \"claude_agent_sdk\", \"entry_type\": \"error\"",
+        ),
         (", \"detail\": {}", ""),
         (", \"detail\": {}", ", \"detail\": null"),
         ("{\"text\": \"Review this\"}", "{\"content\": \"Review this\", \"more\": [1.0]}"),
-        ("{\"tool_use_id\": \"toolu_1\", \"name\": \"read_file\", \"input\": {\"path\": \"a.py\"}}", "{\"name\": \"read_file\"}"),
+        (
+            "{\"tool_use_id\": \"toolu_1\", \"name\": \"read_file\", \"input\": {\"path\": \"a.py\"}}",
+            "{\"name\": \"read_file\"}",
+        ),
         ("\"input\": {\"path\": \"a.py\"}", "\"input\": \"a.py\""),
         ("\"content\": \"...\"", "\"content\": [{\"type\": \"text\", \"text\": \"...\"}], \"is_error\": true"),
-        ("\"content\": [{\"type\": \"text\", \"text\": \"I'll look\"}]", "\"content\": [{\"type\": \"text\", \"text\": \"a\"}, {\"type\": \"text\", \"text\": \"b\"}]"),
+        (
+            "\"content\": [{\"type\": \"text\", \"text\": \"I'll look\"}]",
+            "\"content\": [{\"type\": \"text\", \"text\": \"a\"}, {\"type\": \"text\", \"text\": \"b\"}]",
+        ),
         ("\"session_id\": \"00000000-0000-0000-0000-000000000032\", ", ""),
     ];
     for (from, to) in changes {

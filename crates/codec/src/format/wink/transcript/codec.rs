@@ -77,8 +77,7 @@ fn is_record(record: &Node<'_>) -> bool {
     let event = record.get("event").and_then(|event| event.as_str().map(|event| event.into_owned()));
     let logger = record.get("logger").and_then(|logger| logger.as_str().map(|logger| logger.into_owned()));
     let ours = logger.is_some_and(|logger| logger.starts_with("weakincentives"));
-    record.get("context").is_some()
-        && (ours || event.is_some_and(|event| event.starts_with("transcript.")))
+    record.get("context").is_some() && (ours || event.is_some_and(|event| event.starts_with("transcript.")))
 }
 
 /// The records of a text. As with the original, a line that is none is skipped; here that is reported.

@@ -66,7 +66,11 @@ impl Teller {
         self.dress(&mut block, &entry);
         let adapter = (!entry.adapter.is_empty()).then(|| entry.adapter.clone());
         let is_aside = matches!(block.body, Body::Other { .. });
-        if is_aside { self.aside(block) } else { self.say(block) }
+        if is_aside {
+            self.aside(block)
+        } else {
+            self.say(block)
+        }
         let turn = self.turns.current();
         match (&turn.api, adapter) {
             (None, Some(adapter)) if turn.blocks.iter().filter(|block| is_entry(block)).count() <= 1 => {
@@ -176,7 +180,8 @@ impl Teller {
     /// Counts tokens into the turn, leaving holes in the block that told of them.
     fn usage(&mut self, entry: &Entry) {
         let turn = self.turns.current();
-        let Some(Block { body: Body::Other { raw: Json::Object(detail), .. }, extra, .. }) = turn.blocks.last_mut() else {
+        let Some(Block { body: Body::Other { raw: Json::Object(detail), .. }, extra, .. }) = turn.blocks.last_mut()
+        else {
             return;
         };
         if entry.kind != "token_usage" || turn.usage != turnkeep_model::Usage::default() {
