@@ -20,9 +20,10 @@ pub static ALL: &[&dyn Codec] = &[
     &llm4s::StateCodec,
     &llm4s::SessionCodec,
     &markdown::MarkdownCodec,
+    // A conversation is stored in a snapshot: where both would do, it is the more telling name.
+    &wink::ConversationCodec,
     &wink::SnapshotCodec,
     &wink::CompositeCodec,
-    &wink::ConversationCodec,
     &wink::SliceCodec,
     &wink::BundleCodec,
     &wink::TranscriptCodec,

@@ -13,6 +13,12 @@ mod all {
         geppetto_fixture = "geppetto.fixture",
         llm4s_state = "llm4s.state",
         llm4s_session = "llm4s.session",
+        wink_conversation = "wink.conversation",
+        wink_snapshot = "wink.snapshot",
+        wink_composite = "wink.composite",
+        wink_slice = "wink.slice",
+        wink_bundle = "wink.bundle",
+        wink_transcript = "wink.transcript",
     }
 
     #[test]

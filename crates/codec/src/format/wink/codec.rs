@@ -10,7 +10,7 @@ use super::{FORMAT, compat, decode, lines};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
 use crate::honest;
 use crate::input::{Document, Input, Syntax};
-use crate::sniff::Guess;
+use crate::sniff::{Confidence, Guess};
 
 /// `wink.snapshot`: a session's slices, or one snapshot a line.
 pub(crate) struct SnapshotCodec;
@@ -45,7 +45,9 @@ impl Codec for SnapshotCodec {
     fn sniff(&self, input: &Input<'_>) -> Guess {
         with_first(input, |node| match shape(node) {
             Some((guess, Conversation::None)) => guess,
-            _ => Guess::no(),
+            // The more telling format is asked first; this one reads it just as well.
+            Some((guess, Conversation::Some(_))) => Guess { confidence: Confidence::Likely, ..guess },
+            None => Guess::no(),
         })
     }
 
@@ -76,7 +78,7 @@ impl Codec for ConversationCodec {
             Some((guess, Conversation::Some(kind))) => {
                 let slice = kind.type_id().rsplit(':').next().unwrap_or_default();
                 let generation = guess.generation.unwrap_or_default();
-                Guess::certain(format!("{}, and one of them is of {slice}", guess.why)).of(generation)
+                Guess::likely(format!("{}, and one of them is of {slice}", guess.why)).of(generation)
             }
             _ => Guess::no(),
         })

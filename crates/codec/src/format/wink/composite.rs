@@ -68,11 +68,10 @@ impl Codec for CompositeCodec {
     fn encode(&self, archive: &Archive, options: &EncodeOptions) -> Result<Encoded> {
         let empty = Session::default();
         let session = archive.main_session().unwrap_or(&empty);
-        let composite = Composite {
-            session: to_write(session, options, Wanted::default()),
-            envelope: envelope(archive, session, options.mode),
-        };
-        let mut pairs = kept(&composite.envelope);
+        let session = to_write(session, options, Wanted::default());
+        let envelope = envelope(archive, &session, options.mode);
+        let composite = Composite { session, envelope };
+        let mut pairs = kept(&composite.envelope, &["session"]);
         pairs.push(("session".into(), Part::Object(composite.session.pairs())));
         let mut text = String::new();
         python::append_pairs(pairs, &mut text);
@@ -86,10 +85,11 @@ impl Codec for CompositeCodec {
 }
 
 fn decoded(composite: Composite, mut losses: Vec<Loss>, ends: bool) -> Decoded {
+    let implied = made_up(&composite.session);
     let session = decode::session(composite.session, &mut losses);
     let mut archive = Archive::from(session);
     let part = archive.extra.part_mut(FORMAT);
-    if composite.envelope != made_up(archive.sessions.first()) {
+    if composite.envelope != implied {
         part.fields.set(ENVELOPE, composite.envelope);
     }
     if ends {
@@ -100,18 +100,18 @@ fn decoded(composite: Composite, mut losses: Vec<Loss>, ends: bool) -> Decoded {
 }
 
 /// What surrounds the session, of the source or made up.
-fn envelope(archive: &Archive, session: &Session, mode: Mode) -> Object {
+fn envelope(archive: &Archive, session: &Snapshot, mode: Mode) -> Object {
     let own = match archive.extra.fields(FORMAT).and_then(|fields| fields.get(ENVELOPE)) {
         Some(Json::Object(envelope)) => envelope.clone(),
-        _ => made_up(Some(session)),
+        _ => made_up(session),
     };
     if mode == Mode::Compat { compat_envelope(&own) } else { own }
 }
 
 /// A composite of a session that was in none. The id of all zeros says that nobody gave it one.
-fn made_up(session: Option<&Session>) -> Object {
-    let taken = session.and_then(|session| session.timing.updated.as_ref());
-    let taken = taken.map_or("1970-01-01T00:00:00+00:00", |time| time.as_str());
+fn made_up(session: &Snapshot) -> Object {
+    let readable = clock::isoformat(&session.created_at).is_some();
+    let taken = if readable { session.created_at.as_str() } else { "1970-01-01T00:00:00+00:00" };
     let pairs = [
         ("created_at", Json::from(taken)),
         ("metadata", Json::Null),

@@ -149,8 +149,8 @@ fn implied(session: &Session, messages: &[Group<'_>]) -> Option<Kind> {
     Some(if state::fits(session, messages) { Kind::State } else { Kind::Inner })
 }
 
-/// Puts the slice of a session's conversation into its slices.
-pub(super) fn pack(session: &Session, wanted: Option<Kind>, always: bool, slices: &mut Vec<Slice>) {
+/// Puts the slice of a session's conversation into its slices, and says of which kind it is.
+pub(super) fn pack(session: &Session, wanted: Option<Kind>, always: bool, slices: &mut Vec<Slice>) -> Option<Kind> {
     let messages = message::groups(session);
     let note = match session.extra.spelling(FORMAT, NOTE) {
         Some(Json::Object(note)) => note.clone(),
@@ -160,7 +160,9 @@ pub(super) fn pack(session: &Session, wanted: Option<Kind>, always: bool, slices
     let fitting = noted.filter(|kind| *kind == Kind::Inner || state::fits(session, &messages));
     let has_one = slices.iter().any(|slice| Kind::of_type(item_type(slice)).is_some());
     let fallback = if always && !has_one { Some(Kind::State) } else { None };
-    let Some(kind) = wanted.or(fitting).or_else(|| implied(session, &messages)).or(fallback) else { return };
+    let kind = wanted.or(fitting).or_else(|| implied(session, &messages)).or(fallback)?;
+    // A slice without items would say nothing.
+    let kind = if messages.is_empty() { Kind::State } else { kind };
     let items = match kind {
         Kind::State => vec![state::pack(session, &messages)],
         Kind::Inner => inner::pack(session, &messages),
@@ -171,6 +173,7 @@ pub(super) fn pack(session: &Session, wanted: Option<Kind>, always: bool, slices
         Some(slice) => merge(&mut slice.items, items, &note),
         None => slices.push(new_slice(session, name, &note, items)),
     }
+    Some(kind)
 }
 
 fn new_slice(session: &Session, name: String, note: &Object, items: Vec<Json>) -> Slice {

@@ -193,7 +193,8 @@ impl Snapshot {
     /// The pairs of the snapshot as it is written.
     pub(super) fn pairs(&self) -> Pairs<'_> {
         let strings = |list: &[String]| Json::Array(list.iter().map(|text| Json::from(text.as_str())).collect());
-        let mut pairs = kept(&self.unknown);
+        let known = ["version", "created_at", "parent_id", "children_ids", "slices", "tags", "policies"];
+        let mut pairs = kept(&self.unknown, &known);
         let mut push = |key: &str, value: Json| pairs.push((key.into(), Part::Own(value)));
         push("created_at", self.created_at.as_str().into());
         push("version", self.version.as_str().into());
@@ -223,7 +224,7 @@ impl Snapshot {
 
 impl Entry {
     fn pairs(&self) -> Pairs<'_> {
-        let mut pairs = kept(&self.unknown);
+        let mut pairs = kept(&self.unknown, &["item_type", "slice_type", "items"]);
         pairs.push(("item_type".into(), Part::Own(self.item_type.as_str().into())));
         pairs.push(("slice_type".into(), Part::Own(self.slice_type.as_str().into())));
         if let Some(items) = &self.items {
@@ -237,7 +238,8 @@ fn map(pairs: &[(String, String)]) -> Json {
     Json::Object(pairs.iter().map(|(key, value)| (key.as_str(), Json::from(value.as_str()))).collect())
 }
 
-/// Unknown fields, to be written among the known ones.
-pub(super) fn kept(unknown: &Object) -> Pairs<'_> {
-    unknown.iter().map(|(key, value)| (key.clone(), Part::Kept(value))).collect()
+/// Unknown fields, to be written among the known ones: one that has the name of a known one is not.
+pub(super) fn kept<'a>(unknown: &'a Object, known: &[&str]) -> Pairs<'a> {
+    let fields = unknown.iter().filter(|(key, _)| !known.contains(&&*key.to_str_lossy()));
+    fields.map(|(key, value)| (key.clone(), Part::Kept(value))).collect()
 }

@@ -41,7 +41,14 @@ pub(super) fn snapshot(session: &Session, wanted: Wanted) -> Snapshot {
         slices: present(slices.into_iter().map(entry).collect(), absent("slices")),
         tags: present(tags, absent("tags")),
         policies: present(policies, absent("policies")),
-        unknown,
+        unknown: sorted_fields(unknown),
+    }
+}
+
+fn sorted_fields(fields: Object) -> Object {
+    match python::sorted(Json::Object(fields)) {
+        Json::Object(sorted) => sorted,
+        _ => Object::new(),
     }
 }
 
@@ -63,7 +70,8 @@ fn taken_at(session: &Session) -> String {
 
 /// The parent's field and the tags, the session's id and its parent's among them.
 fn identity(session: &Session) -> (Option<String>, Vec<(String, String)>) {
-    let mut tags = session.tags.clone();
+    let mut tags: Vec<(String, String)> = Vec::new();
+    session.tags.iter().for_each(|(key, value)| set_tag(&mut tags, key, value));
     if let Some(id) = &session.id {
         set_tag(&mut tags, "session_id", id.as_str());
     }
@@ -107,7 +115,12 @@ fn policies(slices: &[Slice], others: Option<Json>) -> Vec<(String, String)> {
             let name: &turnkeep_model::JsonString = name;
             Some((name.to_str_lossy().into_owned(), word.as_str()?.into_owned()))
         };
-        policies.extend(others.iter().filter_map(text));
+        let others: Vec<_> = others.iter().filter_map(text).collect();
+        for (name, word) in others {
+            if !policies.iter().any(|(known, _)| *known == name) && matches!(word.as_str(), "state" | "log") {
+                policies.push((name, word));
+            }
+        }
     }
     policies
 }
@@ -117,8 +130,16 @@ fn entry(slice: Slice) -> Entry {
     let bare = part.is_some_and(|part| part.spelling.get("items").is_some());
     Entry {
         item_type: slice.item_type.clone().unwrap_or_else(|| slice.name.clone()),
-        unknown: part.map(|part| part.fields.clone()).unwrap_or_default(),
+        unknown: part.map(|part| sorted_fields(part.fields.clone())).unwrap_or_default(),
         slice_type: slice.name,
-        items: present(slice.items, bare),
+        items: present(slice.items.into_iter().map(as_object).map(python::sorted).collect(), bare),
+    }
+}
+
+/// An item as the original accepts it: what is no object is wrapped in one.
+pub(super) fn as_object(item: Json) -> Json {
+    match item {
+        Json::Object(_) => item,
+        other => Json::Object([("value", other)].into_iter().collect()),
     }
 }

@@ -86,7 +86,7 @@ impl Message {
         let tool = take_nullable(&mut object, name.0, &mut missing)?;
         let time = take_text(&mut object, "created_at")?;
         let id = take_text(&mut object, "message_id")?;
-        let mut extra = ExtraPart { fields: object, spelling: Object::new() };
+        let mut extra = ExtraPart { fields: object, ..ExtraPart::default() };
         if !missing.is_empty() {
             extra.spelling.set("absent", missing);
         }

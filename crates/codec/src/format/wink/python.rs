@@ -101,6 +101,22 @@ fn pairs(object: &Object, how: Dumps, out: &mut String) {
     out.push('}');
 }
 
+/// The value as a reader of its sorted text finds it: where a key stands twice, the order of keys tells.
+pub(super) fn sorted(value: Json) -> Json {
+    match value {
+        Json::Array(items) => Json::Array(items.into_iter().map(sorted).collect()),
+        Json::Object(object) => {
+            let twice = object.has_duplicates();
+            let mut pairs: Vec<_> = object.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            if twice {
+                pairs.sort_by(|a, b| a.0.to_str_lossy().cmp(&b.0.to_str_lossy()));
+            }
+            Json::Object(pairs.into_iter().collect())
+        }
+        scalar => scalar,
+    }
+}
+
 fn is_sorted(object: &Object) -> bool {
     object.iter().map(|(key, _)| key.to_str_lossy()).is_sorted()
 }

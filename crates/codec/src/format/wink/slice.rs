@@ -6,6 +6,7 @@ use turnkeep_model::{Archive, Loss, LossKind, Result, Session, Slice};
 use super::codec::FIDELITY;
 use super::conversation::{self, Kind};
 use super::document::refuse;
+use super::encode::as_object;
 use super::python::{self, Dumps};
 use super::{FORMAT, lines};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
@@ -31,19 +32,15 @@ impl Codec for SliceCodec {
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
         let Ok(text) = input.text() else { return Guess::no() };
-        let mut first = lines::numbered(text).take(4).map(|(_, line)| lines::parse_line(line));
-        let is_item = |node: &turnkeep_model::json::Node<'_>| node.as_object().is_some_and(|fields| !fields.is_empty());
-        let known = ["version", "event", "turnkeep", "journal", "slices"];
-        let plain =
-            first.all(|line| line.is_ok_and(|node| is_item(&node) && known.iter().all(|key| node.get(key).is_none())));
+        let mut first = lines::numbered(text).take(4).map(|(_, line)| line).peekable();
+        if first.peek().is_none() || !text.ends_with('\n') || !first.all(is_item) {
+            return Guess::no();
+        }
         match input.name() {
-            Some(name) if plain && type_of(name).contains(':') => {
+            Some(name) if type_of(name).contains(':') => {
                 Guess::likely("every line is an object, and the file is named after a type")
             }
-            None if plain && text.trim_end().contains('\n') && text.is_ascii() => {
-                Guess::likely("every line is an object")
-            }
-            _ => Guess::no(),
+            _ => Guess::likely("every line is an object as Python writes it without spaces"),
         }
     }
 
@@ -71,6 +68,12 @@ impl Codec for SliceCodec {
         let losses = honest::losses(archive, &back, "a weakincentives slice, whose name is that of its file,");
         Ok(Encoded { bytes: text.into_bytes(), losses })
     }
+}
+
+/// Whether a line is an object in the original's spelling: ASCII, and no space after a colon.
+fn is_item(line: &str) -> bool {
+    let spelled = line.starts_with("{\"") && line.is_ascii() && !line.contains("\": ");
+    spelled && lines::parse_line(line).is_ok_and(|node| node.as_object().is_some())
 }
 
 /// The items of a text. A last line that was cut off was never a whole item: it is dropped and reported.
@@ -147,14 +150,21 @@ fn kind_of(items: &[Json]) -> Option<Kind> {
 /// The items to write: the conversation if there is one, else those of the first slice.
 fn chosen(session: &Session, wanted: Option<Kind>) -> Vec<Json> {
     if session.turns.is_empty() && wanted.is_none() {
-        return session.slices.first().map(|slice| slice.items.clone()).unwrap_or_default();
+        let items = session.slices.first().map(|slice| slice.items.clone()).unwrap_or_default();
+        if items.iter().any(is_full) {
+            return items.into_iter().map(as_object).collect();
+        }
     }
     let mut slices: Vec<Slice> = session.slices.clone();
-    conversation::pack(session, wanted, true, &mut slices);
-    let of_kind = |slice: &Slice| Kind::of_type(slice.item_type.as_deref().unwrap_or(&slice.name));
-    let conversation =
-        slices.into_iter().rfind(|slice| wanted.map_or(of_kind(slice).is_some(), |kind| of_kind(slice) == Some(kind)));
+    let kind = conversation::pack(session, wanted, true, &mut slices);
+    let of_kind = |slice: &Slice| Kind::of_type(slice.item_type.as_deref().unwrap_or(&slice.name)) == kind;
+    let conversation = slices.into_iter().find(of_kind).filter(|_| kind.is_some());
     conversation.map(|slice| slice.items.into_iter().map(in_field_order).collect()).unwrap_or_default()
+}
+
+/// Whether an item says anything: a file of empty objects could be anything.
+fn is_full(item: &Json) -> bool {
+    item.as_object().is_none_or(|object| !object.is_empty())
 }
 
 /// The order of the fields in the original's classes, which is the order in which lines are written.

@@ -152,8 +152,8 @@ pub(super) fn pack(session: &Session, groups: &[Group<'_>]) -> Json {
     let mut turns: Vec<(usize, Message, Vec<Message>)> = Vec::new();
     for group in groups {
         match (group.role, turns.last_mut()) {
-            ("system", None) if system.is_none() => system = Some(group.message(&ends)),
-            ("tool", Some((.., tools))) => tools.push(group.message(&ends)),
+            ("system", None) if system.is_none() && !group.has_calls() => system = Some(group.message(&ends)),
+            ("tool", Some((.., tools))) if !group.has_calls() => tools.push(group.message(&ends)),
             ("assistant", _) => turns.push((group.turn, group.message(&ends), Vec::new())),
             // The specification has no place for it.
             _ => {}

@@ -40,7 +40,7 @@ fn every_fixture_comes_back_from_the_native_form() {
 
 #[test]
 fn fixtures_are_recognised_and_by_one_format_only() {
-    for format in ["wink.snapshot", "wink.composite", "wink.conversation"] {
+    for format in ["wink.snapshot", "wink.composite", "wink.transcript"] {
         for (name, text) in cases(format) {
             let input = Input::new(text.as_bytes());
             let certain: Vec<_> = format::ALL

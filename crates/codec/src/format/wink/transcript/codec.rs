@@ -1,6 +1,6 @@
 //! The codec.
 
-use turnkeep_model::json::{Json, Node};
+use turnkeep_model::json::{Json, Node, Object};
 use turnkeep_model::{Archive, Loss, LossKind, Result, Session, SessionId};
 
 use super::entry::Entry;
@@ -150,7 +150,23 @@ fn write(archive: &Archive) -> Vec<Json> {
         }
     }
     records.sort_by_key(|(ordinal, _)| *ordinal);
+    if records.is_empty() {
+        return vec![started()];
+    }
     records.into_iter().map(|(_, record)| record).collect()
+}
+
+/// The record that opens a transcript, for one that tells nothing: an empty file would be no transcript at all.
+fn started() -> Json {
+    let context = [("component", Json::from("transcript"))].into_iter().collect::<Object>();
+    let record = [
+        ("level", Json::from("DEBUG")),
+        ("logger", Json::from("weakincentives.runtime.transcript")),
+        ("event", Json::from("transcript.start")),
+        ("message", Json::from("transcript emission started")),
+        ("context", Json::Object(context)),
+    ];
+    Json::Object(record.into_iter().collect())
 }
 
 fn is_subagent(session: &Session) -> bool {

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::{Json, JsonString, Object};
 use turnkeep_model::{
     Author, Block, Body, CallId, Data, Parent, Part, PromptId, Reasoning, Session, SessionId, Text, Time, ToolCall,
-    ToolResult,
+    ToolResult, Turn,
 };
 
 use super::detail::Holed;
@@ -64,20 +64,12 @@ impl Teller {
         }
         let mut block = self.block(&entry).in_message(ordinal);
         self.dress(&mut block, &entry);
-        let adapter = (!entry.adapter.is_empty()).then(|| entry.adapter.clone());
+        block.extra.part_mut(FORMAT).spelling.set("adapter", entry.adapter.as_str());
         let is_aside = matches!(block.body, Body::Other { .. });
         if is_aside {
             self.aside(block)
         } else {
             self.say(block)
-        }
-        let turn = self.turns.current();
-        match (&turn.api, adapter) {
-            (None, Some(adapter)) if turn.blocks.iter().filter(|block| is_entry(block)).count() <= 1 => {
-                turn.api = Some(adapter);
-            }
-            (api, adapter) if *api == adapter => {}
-            (_, adapter) => note_last(turn, "adapter", adapter.unwrap_or_default()),
         }
         self.usage(&entry);
     }
@@ -132,7 +124,10 @@ impl Teller {
         };
         let is_input = |value: &Json| matches!(value, Json::Object(_) | Json::Array(_));
         let input = holed.take("input", &["input", "arguments", "params", "sdk_entry.input"], is_input);
-        Some(ToolCall { call, name, arguments: input.map(|input| input.to_text()).unwrap_or_default() }.into())
+        Some(
+            ToolCall { call, name, arguments: input.map(|input| unescaped(input).to_text()).unwrap_or_default() }
+                .into(),
+        )
     }
 
     fn result(&mut self, holed: &mut Holed) -> Option<Body> {
@@ -201,6 +196,7 @@ impl Teller {
     pub(super) fn finish(self, main: Option<&SessionId>) -> Session {
         let mut session = self.session;
         session.turns = self.turns.finish();
+        session.turns.iter_mut().for_each(settle_adapter);
         if self.source != MAIN {
             session.agent = Some(self.source);
             session.parent = main.map(|main| Parent { session: main.clone(), ..Parent::default() });
@@ -209,15 +205,18 @@ impl Teller {
     }
 }
 
-/// Whether a block tells of an entry and not of another record.
-pub(super) fn is_entry(block: &Block) -> bool {
-    !matches!(&block.body, Body::Other { kind, .. } if kind == RECORD)
-}
-
-fn note_last(turn: &mut turnkeep_model::Turn, key: &str, value: String) {
-    if let Some(block) = turn.blocks.last_mut() {
-        block.extra.part_mut(FORMAT).spelling.set(key, value);
+/// The adapter of a turn is that of its first entry; others are noted where they differ.
+fn settle_adapter(turn: &mut Turn) {
+    let noted =
+        |block: &Block| block.extra.spelling(FORMAT, "adapter").and_then(Json::as_str).map(|word| word.into_owned());
+    let first = turn.blocks.iter().find_map(noted).unwrap_or_default();
+    for block in &mut turn.blocks {
+        if noted(block).as_deref() == Some(&first) {
+            block.extra.part_mut(FORMAT).spelling.remove("adapter");
+            block.extra.tidy();
+        }
     }
+    turn.api = (!first.is_empty()).then_some(first);
 }
 
 /// A block of an entry that is kept as it is.
@@ -253,6 +252,19 @@ fn thinking(holed: &mut Holed) -> Option<Body> {
     let places = ["text", "thinking", "sdk_entry.thinking", "sdk_entry.message.content.0.thinking"];
     let text = holed.take_text("text", &places)?;
     Some(Reasoning { text: Some(text), ..Reasoning::default() }.into())
+}
+
+/// The value with its strings spelled as they are: lines are written in ASCII, which is no part of what they say.
+fn unescaped(value: Json) -> Json {
+    let plain = |text: JsonString| text.to_str().map(|text| JsonString::from(&*text)).unwrap_or(text.clone());
+    match value {
+        Json::String(text) => Json::String(plain(text)),
+        Json::Array(items) => Json::Array(items.into_iter().map(unescaped).collect()),
+        Json::Object(object) => {
+            Json::Object(object.into_iter().map(|(key, value)| (plain(key), unescaped(value))).collect())
+        }
+        scalar => scalar,
+    }
 }
 
 /// The pairs of a detail in the order of their names.
