@@ -130,8 +130,8 @@ fn shape(node: &Node<'_>) -> Option<(Guess, Conversation)> {
     if !slices.iter().all(|slice| slice.get("slice_type").is_some() && slice.get("item_type").is_some()) {
         return None;
     }
-    let kinds = slices.iter().filter_map(|slice| Kind::of_type(&slice.get("item_type")?.as_str()?));
-    let conversation = kinds.last().map_or(Conversation::None, Conversation::Some);
+    let mut kinds = slices.iter().filter_map(|slice| Kind::of_type(&slice.get("item_type")?.as_str()?));
+    let conversation = kinds.next_back().map_or(Conversation::None, Conversation::Some);
     let why = "it has a version, a time and slices with their types";
     Some((Guess::certain(why).of(generation(node, slices)), conversation))
 }

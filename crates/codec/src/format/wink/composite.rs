@@ -41,7 +41,7 @@ impl Codec for CompositeCodec {
         with_first(input, |node| {
             let session = node.get("session").filter(|session| session.as_object().is_some());
             let wraps = session.is_some_and(|session| session.get("created_at").is_some());
-            let version = node.get("version").and_then(|version| version.as_str().map(|text| text.into_owned()));
+            let version = node.get("version").and_then(|version| version.as_str().map(std::borrow::Cow::into_owned));
             match (wraps && node.get("snapshot_id").is_some(), version) {
                 (true, Some(version)) => {
                     Guess::certain("it has a snapshot id and a session snapshot").of(format!("version {version}"))
@@ -188,13 +188,13 @@ fn find<'f, 'a>(fields: &'f Fields<'a>, key: &str) -> Option<&'f Node<'a>> {
 /// The original reads version 1 and nothing else; its successor, which has a sandbox in place of resources, writes 2.
 fn check_version(fields: &Fields<'_>, at: u32, mode: Mode, losses: &mut Vec<Loss>) -> Result<()> {
     let version = find(fields, "version");
-    let text = version.and_then(|version| version.as_str().map(|text| text.into_owned()));
+    let text = version.and_then(|version| version.as_str().map(std::borrow::Cow::into_owned));
     match (text.as_deref(), mode) {
         (Some("1"), _) => Ok(()),
         (Some("2"), Mode::Faithful) => Ok(()),
         (Some(_), Mode::Faithful) => {
             let what = "the composite snapshot's version is neither 1 nor 2; it was read as if it were";
-            losses.push(Loss::decode(LossKind::Coerced, "", what));
+            losses.push(Loss::decode(LossKind::Coerced, "archive.extra.wink", what));
             Ok(())
         }
         _ => {

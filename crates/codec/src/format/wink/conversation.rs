@@ -167,7 +167,7 @@ pub(super) fn pack(session: &Session, wanted: Option<Kind>, always: bool, slices
         Kind::State => vec![state::pack(session, &messages)],
         Kind::Inner => inner::pack(session, &messages),
     };
-    let name = note.get_str("slice_type").map_or_else(|| kind.type_id().to_owned(), |name| name.into_owned());
+    let name = note.get_str("slice_type").map_or_else(|| kind.type_id().to_owned(), std::borrow::Cow::into_owned);
     let home = slices.iter_mut().find(|slice| Kind::of_type(item_type(slice)) == Some(kind));
     match home {
         Some(slice) => merge(&mut slice.items, items, &note),
@@ -178,7 +178,7 @@ pub(super) fn pack(session: &Session, wanted: Option<Kind>, always: bool, slices
 
 fn new_slice(session: &Session, name: String, note: &Object, items: Vec<Json>) -> Slice {
     let mut slice = Slice { name, items: Vec::new(), ..Slice::default() };
-    slice.item_type = note.get_str("item_type").map(|name| name.into_owned());
+    slice.item_type = note.get_str("item_type").map(std::borrow::Cow::into_owned);
     slice.policy = match note.get("policy") {
         Some(Json::Null) => None,
         Some(word) => word.as_str().map(|word| SlicePolicy::from_word(&word)),

@@ -48,7 +48,7 @@ fn note_envelope(snapshot: &Snapshot, session: &mut Session, losses: &mut Vec<Lo
     if snapshot.version != VERSION {
         spelling.set("version", snapshot.version.as_str());
         let what = format!("the snapshot's version is not {VERSION}; it was read as if it were");
-        losses.push(Loss::decode(LossKind::Coerced, "", what));
+        losses.push(Loss::decode(LossKind::Coerced, "extra.wink.spelling.version", what));
     }
     if clock::isoformat(&snapshot.created_at).is_none() {
         spelling.set("created_at", "free");

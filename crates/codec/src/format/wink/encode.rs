@@ -34,7 +34,7 @@ pub(super) fn snapshot(session: &Session, wanted: Wanted) -> Snapshot {
     let (parent_id, tags) = identity(session);
     let children = children(session, spelling.get("free_children").is_some());
     Snapshot {
-        version: spelling.get_str("version").map_or_else(|| VERSION.to_owned(), |version| version.into_owned()),
+        version: spelling.get_str("version").map_or_else(|| VERSION.to_owned(), std::borrow::Cow::into_owned),
         created_at: taken_at(session),
         parent_id: (parent_id.is_some() || !absent("parent_id")).then_some(parent_id),
         children_ids: present(children, absent("children_ids")),
@@ -97,7 +97,7 @@ fn set_tag(tags: &mut Vec<(String, String)>, key: &str, value: &str) {
 
 /// Children are UUIDs for the original, which refuses a snapshot that names others.
 fn children(session: &Session, any: bool) -> Vec<String> {
-    let ids = session.children.iter().map(|id| id.as_str());
+    let ids = session.children.iter().map(turnkeep_model::SessionId::as_str);
     ids.filter(|id| any || python::uuid(id).is_some()).map(str::to_owned).collect()
 }
 

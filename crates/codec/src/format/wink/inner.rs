@@ -153,7 +153,7 @@ fn settle(session: &mut Session) {
 }
 
 fn spelled(block: &Block) -> Option<String> {
-    block.extra.spelling(FORMAT, "status").and_then(Json::as_str).map(|word| word.into_owned())
+    block.extra.spelling(FORMAT, "status").and_then(Json::as_str).map(std::borrow::Cow::into_owned)
 }
 
 /// The items of a session's conversation.

@@ -316,7 +316,7 @@ fn is_holdable(body: &Body) -> bool {
 fn head(block: &Block, role: &str) -> Message {
     let key = &block.message;
     let mut extra = key.extra.part(FORMAT).cloned().unwrap_or_default();
-    let call_id = extra.fields.remove("tool_call_id").as_ref().and_then(Json::as_str).map(|id| id.into_owned());
+    let call_id = extra.fields.remove("tool_call_id").as_ref().and_then(Json::as_str).map(std::borrow::Cow::into_owned);
     Message {
         role: role.to_owned(),
         name: key.name.clone(),

@@ -13,13 +13,6 @@ pub(super) enum Dumps {
     Compact,
 }
 
-/// The text of a value.
-pub(super) fn dumps(value: &Json, how: Dumps) -> String {
-    let mut text = String::new();
-    append(value, how, &mut text);
-    text
-}
-
 /// Appends the text of a value.
 pub(super) fn append(value: &Json, how: Dumps, out: &mut String) {
     match value {
@@ -140,7 +133,7 @@ fn string(text: &JsonString, out: &mut String) {
         (Ok(text), _) => text_between_quotes(&text, out),
         // Half a surrogate pair: only its spelling can be kept.
         (Err(_), Some(spelling)) => {
-            spelling.chars().for_each(|c| if c.is_ascii() { out.push(c) } else { escape(c, out) })
+            spelling.chars().for_each(|c| if c.is_ascii() { out.push(c) } else { escape(c, out) });
         }
         (Err(_), None) => {}
     }
@@ -236,6 +229,12 @@ pub(super) fn uuid(text: &str) -> Option<String> {
 mod tests {
     use super::*;
     use turnkeep_model::json::parse;
+
+    fn dumps(value: &Json, how: Dumps) -> String {
+        let mut text = String::new();
+        append(value, how, &mut text);
+        text
+    }
 
     #[test]
     fn writes_as_python_does() {

@@ -88,14 +88,18 @@ fn read(text: &str, mode: Mode) -> Result<(Vec<Json>, Vec<Loss>)> {
                 return Err(lines::in_line(refuse("an item of a slice must be an object", "", node.at), number));
             }
             Err(_) if is_last && !text.ends_with('\n') && mode == Mode::Faithful => {
-                losses.push(Loss::decode(LossKind::Dropped, "", format!("line {number} is torn and was dropped")));
+                losses.push(Loss::decode(
+                    LossKind::Dropped,
+                    "slices[0].items",
+                    format!("line {number} is torn and was dropped"),
+                ));
             }
             Err(error) => return Err(lines::in_line(error, number)),
         }
     }
     let blank = text.lines().filter(|line| line.trim().is_empty()).count();
     if blank > 0 {
-        losses.push(Loss::decode(LossKind::Repaired, "", format!("blank lines were skipped ({blank})")));
+        losses.push(Loss::decode(LossKind::Repaired, "slices[0].items", format!("blank lines were skipped ({blank})")));
     }
     Ok((items, losses))
 }

@@ -35,7 +35,7 @@ pub(super) fn verify(manifest: &Object, files: &Files<'_>, mode: Mode, losses: &
     if !known {
         losses.push(Loss::decode(
             LossKind::Dropped,
-            "",
+            "extra.wink.manifest.integrity",
             "the sums of the bundle are of an unknown kind; none was checked",
         ));
         return Ok(());
@@ -61,7 +61,7 @@ pub(super) fn verify(manifest: &Object, files: &Files<'_>, mode: Mode, losses: &
 }
 
 fn missing(path: &str) -> Loss {
-    Loss::decode(LossKind::Dropped, "", format!("the manifest lists {path}, and it is not there"))
+    Loss::decode(LossKind::Dropped, "extra.wink.files", format!("the manifest lists {path}, and it is not there"))
 }
 
 fn hex(bytes: &[u8]) -> String {

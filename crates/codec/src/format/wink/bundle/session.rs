@@ -56,12 +56,12 @@ fn said(files: &Files<'_>, losses: &mut Vec<Loss>) -> Result<(Session, Vec<Sessi
     let text = files.text(path)?.unwrap_or_default();
     let mut records = Vec::new();
     for (number, line) in lines::numbered(text) {
-        match lines::parse_line(line).map(|node| node.into_json()) {
+        match lines::parse_line(line).map(turnkeep_model::json::Node::into_json) {
             Ok(record) if is_entry(&record) => records.push(record),
             Ok(_) => {}
             Err(_) => {
                 let what = format!("line {number} of {path} is no log record and was skipped");
-                losses.push(Loss::decode(LossKind::Dropped, "", what));
+                losses.push(Loss::decode(LossKind::Dropped, "turns", what));
             }
         }
     }
@@ -148,7 +148,7 @@ fn measure(session: &mut Session, files: &Files<'_>) -> Result<()> {
     }
     let context = json(files, "run_context.json")?;
     if let (Some(context), Some(run)) = (context, session.runs.first_mut()) {
-        run.id = context.get_str("run_id").map(|id| RunId::new(id));
+        run.id = context.get_str("run_id").map(RunId::new);
         run.attempt = context.get("attempt").and_then(|value| value.as_number()?.as_u64()?.try_into().ok());
     }
     Ok(())
@@ -171,7 +171,7 @@ fn keep(session: &mut Session, files: &Files<'_>, manifest: Object, losses: &mut
             Some(Ok(text)) => kept.push(path, content(path, text)),
             _ => {
                 let what = format!("{path} is no text and was left out");
-                losses.push(Loss::decode(LossKind::Dropped, "", what));
+                losses.push(Loss::decode(LossKind::Dropped, "extra.wink.files", what));
             }
         }
     }
@@ -191,7 +191,7 @@ fn content(path: &str, text: &str) -> Json {
         "run_context.json" => &["run_id", "attempt"],
         _ => &[],
     };
-    match parsed.map(|node| node.into_json()) {
+    match parsed.map(turnkeep_model::json::Node::into_json) {
         Some(Json::Object(mut object)) => {
             object.retain(|key, _| !taken.contains(&&*key.to_str_lossy()));
             Json::Object(object)

@@ -74,8 +74,8 @@ impl Codec for TranscriptCodec {
 }
 
 fn is_record(record: &Node<'_>) -> bool {
-    let event = record.get("event").and_then(|event| event.as_str().map(|event| event.into_owned()));
-    let logger = record.get("logger").and_then(|logger| logger.as_str().map(|logger| logger.into_owned()));
+    let event = record.get("event").and_then(|event| event.as_str().map(std::borrow::Cow::into_owned));
+    let logger = record.get("logger").and_then(|logger| logger.as_str().map(std::borrow::Cow::into_owned));
     let ours = logger.is_some_and(|logger| logger.starts_with("weakincentives"));
     record.get("context").is_some() && (ours || event.is_some_and(|event| event.starts_with("transcript.")))
 }
@@ -88,7 +88,7 @@ fn read(text: &str, losses: &mut Vec<Loss>) -> Vec<Json> {
             Ok(node) if node.as_object().is_some() => records.push(node.into_json()),
             _ => {
                 let what = format!("line {number} is no log record and was skipped");
-                losses.push(Loss::decode(LossKind::Dropped, "", what));
+                losses.push(Loss::decode(LossKind::Dropped, "turns", what));
             }
         }
     }

@@ -42,7 +42,7 @@ impl Holed {
     /// Takes a text.
     pub(super) fn take_text(&mut self, slot: &'static str, places: &[&str]) -> Option<String> {
         let text = self.take(slot, places, |value| value.as_str().is_some())?;
-        text.as_str().map(|text| text.into_owned())
+        text.as_str().map(std::borrow::Cow::into_owned)
     }
 
     /// Takes a count.

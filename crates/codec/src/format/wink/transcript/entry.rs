@@ -29,7 +29,7 @@ impl Entry {
     pub(super) fn read(record: &Json) -> Option<Entry> {
         let object = record.as_object()?;
         let context = object.get("context")?.as_object()?;
-        let text = |object: &Object, key: &str| object.get_str(key).map(|text| text.into_owned());
+        let text = |object: &Object, key: &str| object.get_str(key).map(std::borrow::Cow::into_owned);
         let entry = Entry {
             logged: text(object, "timestamp"),
             prompt_name: text(context, "prompt_name")?,

@@ -67,9 +67,9 @@ impl Teller {
         block.extra.part_mut(FORMAT).spelling.set("adapter", entry.adapter.as_str());
         let is_aside = matches!(block.body, Body::Other { .. });
         if is_aside {
-            self.aside(block)
+            self.aside(block);
         } else {
-            self.say(block)
+            self.say(block);
         }
         self.usage(&entry);
     }
@@ -156,7 +156,7 @@ impl Teller {
         if entry.sequence != self.entries {
             part.spelling.set("sequence", entry.sequence);
         }
-        if entry.session_id.as_deref() != self.session.id.as_ref().map(|id| id.as_str()) {
+        if entry.session_id.as_deref() != self.session.id.as_ref().map(turnkeep_model::SessionId::as_str) {
             part.spelling.set("session_id", entry.session_id.as_deref().map_or(Json::Null, Json::from));
         }
         let prompt = self.session.prompt.as_ref().map(|prompt| prompt.key.as_str()).unwrap_or_default();
@@ -207,8 +207,9 @@ impl Teller {
 
 /// The adapter of a turn is that of its first entry; others are noted where they differ.
 fn settle_adapter(turn: &mut Turn) {
-    let noted =
-        |block: &Block| block.extra.spelling(FORMAT, "adapter").and_then(Json::as_str).map(|word| word.into_owned());
+    let noted = |block: &Block| {
+        block.extra.spelling(FORMAT, "adapter").and_then(Json::as_str).map(std::borrow::Cow::into_owned)
+    };
     let first = turn.blocks.iter().find_map(noted).unwrap_or_default();
     for block in &mut turn.blocks {
         if noted(block).as_deref() == Some(&first) {
@@ -232,10 +233,11 @@ fn other(entry: &Entry) -> Block {
 }
 
 fn text(holed: &mut Holed) -> Option<Body> {
-    let places = ["text", "content", "message", "sdk_entry.message.content", "sdk_entry.message.content.0.text"];
-    let parts = holed.detail.get("sdk_entry").and_then(parts_of).unwrap_or(1);
-    let places = if parts == 1 { &places[..] } else { &places[..places.len() - 1] };
-    holed.take_text("text", places).map(|text| Text { text }.into())
+    let places = ["text", "content", "message", "sdk_entry.message.content"];
+    let lone = holed.detail.get("sdk_entry").and_then(parts_of) == Some(1);
+    let part = if lone { &["sdk_entry.message.content.0.text"][..] } else { &[] };
+    let text = holed.take_text("text", &places).or_else(|| holed.take_text("text", part));
+    text.map(|text| Text { text }.into())
 }
 
 /// How many parts the content of a message has.

@@ -64,7 +64,7 @@ impl<'a> Scribe<'a> {
         let none = ExtraPart::default();
         let part = block.extra.part(FORMAT).unwrap_or(&none);
         let noted = |key: &str| part.spelling.get(key);
-        let text = |value: &Json| value.as_str().map(|text| text.into_owned());
+        let text = |value: &Json| value.as_str().map(std::borrow::Cow::into_owned);
         let prompt = self.session.prompt.as_ref().map(|prompt| prompt.key.clone()).unwrap_or_default();
         let time = block.message.time.as_ref().map(ToString::to_string);
         let sequence = noted("sequence").and_then(|value| value.as_number()?.as_u64());
@@ -149,7 +149,7 @@ fn slot_value(body: &Body, slot: &str) -> Option<Json> {
 
 /// Arguments as a value; what is no JSON stays text.
 fn input(arguments: &str) -> Json {
-    parse_with(arguments, Nan::Accept).map_or_else(|_| arguments.into(), |node| node.into_json())
+    parse_with(arguments, Nan::Accept).map_or_else(|_| arguments.into(), turnkeep_model::json::Node::into_json)
 }
 
 fn content(parts: &[Part]) -> Option<Json> {
