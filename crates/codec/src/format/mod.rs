@@ -6,6 +6,7 @@ use crate::codec::Codec;
 
 pub mod geppetto;
 mod llm4s;
+mod lucee;
 mod markdown;
 mod native;
 
@@ -16,8 +17,11 @@ pub static ALL: &[&dyn Codec] = &[
     &native::JournalCodec,
     &geppetto::TurnCodec,
     &geppetto::FixtureCodec,
+    #[cfg(feature = "sqlite")]
+    &geppetto::StoreCodec,
     &llm4s::StateCodec,
     &llm4s::SessionCodec,
+    &lucee::SessionCodec,
     &markdown::MarkdownCodec,
 ];
 
@@ -33,6 +37,7 @@ fn unknown(id: &str) -> Error {
     let family = id.split('.').next().unwrap_or(id);
     let near: Vec<_> = ALL.iter().map(|codec| codec.spec().id).filter(|known| known.contains(family)).collect();
     let hint = match near.as_slice() {
+        _ if id == "geppetto.store" => "this build lacks the feature `sqlite`".to_owned(),
         [] => "`turnkeep formats` lists them".to_owned(),
         near => format!("did you mean {}?", near.join(" or ")),
     };

@@ -11,8 +11,10 @@ mod all {
         turnkeep_jsonl = "turnkeep.jsonl",
         geppetto_turn = "geppetto.turn",
         geppetto_fixture = "geppetto.fixture",
+        geppetto_store = "geppetto.store",
         llm4s_state = "llm4s.state",
         llm4s_session = "llm4s.session",
+        lucee_session = "lucee.session",
     }
 
     #[test]

@@ -2,7 +2,10 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod geppetto;
+#[cfg(feature = "sqlite")]
+mod geppetto_store;
 mod laws;
 mod llm4s;
+mod lucee;
 mod markdown;
 mod yaml;
