@@ -6,6 +6,7 @@ use crate::codec::Codec;
 
 pub mod geppetto;
 mod llm4s;
+mod lucee;
 mod markdown;
 mod native;
 mod wink;
@@ -17,8 +18,11 @@ pub static ALL: &[&dyn Codec] = &[
     &native::JournalCodec,
     &geppetto::TurnCodec,
     &geppetto::FixtureCodec,
+    #[cfg(feature = "sqlite")]
+    &geppetto::StoreCodec,
     &llm4s::StateCodec,
     &llm4s::SessionCodec,
+    &lucee::SessionCodec,
     &markdown::MarkdownCodec,
     // A conversation is stored in a snapshot: where both would do, it is the more telling name.
     &wink::ConversationCodec,
@@ -41,6 +45,7 @@ fn unknown(id: &str) -> Error {
     let family = id.split('.').next().unwrap_or(id);
     let near: Vec<_> = ALL.iter().map(|codec| codec.spec().id).filter(|known| known.contains(family)).collect();
     let hint = match near.as_slice() {
+        _ if id == "geppetto.store" => "this build lacks the feature `sqlite`".to_owned(),
         [] => "`turnkeep formats` lists them".to_owned(),
         near => format!("did you mean {}?", near.join(" or ")),
     };

@@ -11,6 +11,7 @@ mod all {
         turnkeep_jsonl = "turnkeep.jsonl",
         geppetto_turn = "geppetto.turn",
         geppetto_fixture = "geppetto.fixture",
+        geppetto_store = "geppetto.store",
         llm4s_state = "llm4s.state",
         llm4s_session = "llm4s.session",
         wink_conversation = "wink.conversation",
@@ -19,6 +20,7 @@ mod all {
         wink_slice = "wink.slice",
         wink_bundle = "wink.bundle",
         wink_transcript = "wink.transcript",
+        lucee_session = "lucee.session",
     }
 
     #[test]

@@ -2,8 +2,11 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod geppetto;
+#[cfg(feature = "sqlite")]
+mod geppetto_store;
 mod laws;
 mod llm4s;
+mod lucee;
 mod markdown;
 mod wink;
 mod yaml;
