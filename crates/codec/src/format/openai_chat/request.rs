@@ -23,9 +23,7 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
     let mut losses = std::mem::take(&mut history.losses);
     let mut head = head(session, profile, own, &mut losses);
     let model = model(session, profile, own, wanted, &mut losses);
-    for key in ["model"] {
-        head.extra.part_mut(ID).fields.remove(key);
-    }
+    head.extra.part_mut(ID).fields.remove("model");
     head.extra.tidy();
     let (blocks, _) = history.into_blocks();
     let blocks: Vec<&Block> = blocks.iter().collect();

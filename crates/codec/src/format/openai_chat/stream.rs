@@ -95,7 +95,7 @@ impl Chunks {
         let Json::Array(items) = value else { return };
         for (place, item) in items.into_iter().enumerate() {
             let Json::Object(choice) = item else { continue };
-            let index = choice.get("index").and_then(Json::as_number).and_then(|index| index.as_u64());
+            let index = choice.get("index").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
             let index = index.unwrap_or(place as u64);
             let at = self.choices.iter().position(|own| own.index == index).unwrap_or_else(|| {
                 self.choices.push(Choice { index, ..Choice::default() });
@@ -232,7 +232,7 @@ impl Choice {
     /// Which call a piece belongs to. Pieces go by index; where a vendor has none, or repeats one, a new id begins a new
     /// call.
     fn call_at(&mut self, call: &Object) -> usize {
-        let index = call.get("index").and_then(Json::as_number).and_then(|index| index.as_u64());
+        let index = call.get("index").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
         let id = call.get_str("id").filter(|id| !id.is_empty());
         let is_other = |own: &Call| {
             let own = own.fields.get_str("id").filter(|own| !own.is_empty());

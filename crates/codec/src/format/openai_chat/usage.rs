@@ -77,7 +77,7 @@ pub(super) fn write(usage: &Usage) -> Object {
     ];
     let mut inner: Vec<(&str, Object)> = Vec::new();
     for (name, places, count) in placed {
-        let index = notes.get(name).and_then(Json::as_number).and_then(|index| index.as_u64()).unwrap_or(0);
+        let index = notes.get(name).and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64).unwrap_or(0);
         let path = places.get(index as usize).or(places.first());
         match (path.copied(), count) {
             (Some([key]), Some(count)) => object.push(*key, count),
