@@ -10,6 +10,7 @@ mod honest;
 mod input;
 pub mod lint;
 mod sniff;
+mod take;
 mod turns;
 pub mod wire;
 pub mod yaml;

@@ -5,6 +5,7 @@ use turnkeep_model::{Error, ErrorKind, Result};
 use crate::codec::Codec;
 use crate::wire::WireCodec;
 
+pub(crate) mod gemini;
 pub mod geppetto;
 mod native;
 mod openai_chat;
@@ -17,6 +18,7 @@ pub static ALL: &[&dyn Codec] = &[
     &geppetto::TurnCodec,
     &geppetto::FixtureCodec,
     &WireCodec(openai_chat::ChatWire),
+    &WireCodec(gemini::Gemini),
 ];
 
 /// The format with this id.
