@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use turnkeep_codec::lint::{Severity, Strictness, lint};
 use turnkeep_codec::{DecodeOptions, EncodeOptions, Input, format};
 use turnkeep_model::canon::canonical;
 use turnkeep_model::json::{self, Json, Nan, Node};
@@ -73,4 +74,45 @@ fn recorded_streams_assemble() {
         assert_eq!(decoded.archive.sessions[0].turns.len(), 1, "{id}");
     }
     println!("{streams} streams");
+}
+
+#[test]
+fn accepted_requests_lint_clean_and_next_requests_too() {
+    let Some(corpus) = std::env::var_os("TURNKEEP_CORPUS") else {
+        println!("skipped: accepted Gemini requests (TURNKEEP_CORPUS is not set)");
+        return;
+    };
+    let codec = format::by_id("gemini.contents").unwrap();
+    let (mut accepted, mut alarms, mut next) = (0, Vec::new(), Vec::new());
+    for file in ["gemini.jsonl", "gemini-vertex.jsonl"] {
+        let text = fs::read_to_string(Path::new(&corpus).join("providers").join(file)).unwrap();
+        for line in text.lines() {
+            let record = json::parse_with(line, Nan::Accept).map(Node::into_json).unwrap();
+            let record = record.as_object().unwrap().clone();
+            if record.get("accepted").and_then(Json::as_bool) != Some(true) {
+                continue;
+            }
+            accepted += 1;
+            let id = record.get_str("id").unwrap().into_owned();
+            let body = bytes(record.get("body").unwrap());
+            if errors(&body) > 0 {
+                alarms.push(id.clone());
+            }
+            let decoded = codec.decode(Input::new(&body), &DecodeOptions::default()).unwrap();
+            let mut options = EncodeOptions::default();
+            options.as_request = true;
+            let again = codec.encode(&decoded.archive, &options).unwrap();
+            if errors(&again.bytes) > 0 {
+                next.push(id);
+            }
+        }
+    }
+    println!("{accepted} accepted requests; false alarms: {alarms:?}; next requests refused: {next:?}");
+    assert!(alarms.len() * 1000 < accepted * 5);
+    assert_eq!(next, Vec::<String>::new());
+}
+
+fn errors(body: &[u8]) -> usize {
+    let findings = lint(Input::new(body), "gemini.contents", Strictness::Lax).unwrap();
+    findings.iter().filter(|finding| finding.severity == Severity::Error).count()
 }

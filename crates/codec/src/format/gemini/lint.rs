@@ -103,8 +103,13 @@ fn merge(contents: &[Json]) -> Vec<Content<'_>> {
     for (index, content) in contents.iter().enumerate() {
         let Some(content) = content.as_object() else { continue };
         let role = content.get("role");
-        let parts: Vec<&Object> =
-            content.get("parts").and_then(Json::as_array).unwrap_or_default().iter().filter_map(Json::as_object).collect();
+        let parts: Vec<&Object> = content
+            .get("parts")
+            .and_then(Json::as_array)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(Json::as_object)
+            .collect();
         match merged.last_mut() {
             Some(last) if last.role == role && !last.parts.is_empty() => last.parts.extend(parts),
             _ => merged.push(Content { index, role, parts }),
@@ -146,14 +151,17 @@ fn invalid_roles(contents: &[Content<'_>]) -> Vec<String> {
 /// Turns of calls with the turn that follows them.
 fn followed<'c, 'a>(contents: &'c [Content<'a>]) -> impl Iterator<Item = (&'c Content<'a>, Option<&'c Content<'a>>)> {
     let next = |index: usize| contents.get(index + 1);
-    contents.iter().enumerate().filter(|(_, content)| !content.calls().is_empty()).map(move |(index, content)| (content, next(index)))
+    contents
+        .iter()
+        .enumerate()
+        .filter(|(_, content)| !content.calls().is_empty())
+        .map(move |(index, content)| (content, next(index)))
 }
 
 /// The last turn of calls may wait for its responses only if nothing follows it.
 fn wrong_counts(contents: &[Content<'_>]) -> Vec<String> {
-    let wrong = followed(contents).filter(|(content, next)| {
-        next.is_some_and(|next| next.responses().len() != content.calls().len())
-    });
+    let wrong = followed(contents)
+        .filter(|(content, next)| next.is_some_and(|next| next.responses().len() != content.calls().len()));
     wrong.map(|(content, _)| content.place()).collect()
 }
 
@@ -170,7 +178,8 @@ fn orphans(contents: &[Content<'_>]) -> Vec<String> {
 
 fn wrong_names(contents: &[Content<'_>]) -> Vec<String> {
     let names = |objects: Vec<&Object>| {
-        let mut names: Vec<String> = objects.iter().map(|object| object.get_str("name").unwrap_or_default().into_owned()).collect();
+        let mut names: Vec<String> =
+            objects.iter().map(|object| object.get_str("name").unwrap_or_default().into_owned()).collect();
         names.sort();
         names
     };

@@ -1,9 +1,7 @@
 //! The next request of any session: made valid for the vendor, then written.
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{
-    Author, Block, Body, Data, Loss, LossKind, Media, Part, Reasoning, Session, Text, ToolResult,
-};
+use turnkeep_model::{Author, Block, Body, Data, Loss, LossKind, Media, Part, Reasoning, Session, Text, ToolResult};
 
 use super::{FORMAT, options, restore};
 use crate::codec::EncodeOptions;
@@ -25,12 +23,12 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
     let (system, talk): (Vec<&Block>, Vec<&Block>) =
         blocks.iter().partition(|block| matches!(block.author, Author::System | Author::Developer));
     let mut body = Object::new();
-    body.push("model", model(session, wanted, &mut losses));
     if !system.is_empty() {
         let parts: Vec<Json> = system.iter().filter_map(|block| text_part(block)).collect();
         body.push("systemInstruction", Json::Object([("parts", Json::Array(parts))].into_iter().collect::<Object>()));
     }
     body.push("contents", contents(&talk));
+    body.push("model", model(session, wanted, &mut losses));
     if own {
         let rest = session.extra.fields(FORMAT).into_iter().flat_map(Object::iter);
         for (key, value) in rest.filter(|(key, _)| !matches!(&*key.to_str_lossy(), "contents" | "model")) {
@@ -49,11 +47,16 @@ fn is_own(session: &Session) -> bool {
 
 /// The model that the request is for. The vendor names it in the address; a body may name it too.
 fn model(session: &Session, wanted: &EncodeOptions, losses: &mut Vec<Loss>) -> String {
-    let last = || session.turns.iter().rev().find_map(|turn| turn.model.clone()).filter(|model| model.contains("gemini"));
+    let last =
+        || session.turns.iter().rev().find_map(|turn| turn.model.clone()).filter(|model| model.contains("gemini"));
     let own = || session.extra.fields(FORMAT).and_then(|fields| fields.get_str("model")).map(Into::into);
     let model = wanted.model.clone().or_else(own).or_else(last);
     model.unwrap_or_else(|| {
-        losses.push(Loss::encode(LossKind::Synthesised, "extra", "a request names its model; the usual one is filled in"));
+        losses.push(Loss::encode(
+            LossKind::Synthesised,
+            "extra",
+            "a request names its model; the usual one is filled in",
+        ));
         "gemini-3-flash-preview".to_owned()
     })
 }
@@ -83,7 +86,10 @@ fn history(session: &Session, own: bool) -> History {
     history.rename_calls(&IDS);
     history.rename_tools(LONGEST_NAME);
     history.pieces.iter_mut().for_each(|piece| settle_result(&mut piece.block.body));
-    history.number_messages(|before, block| side(before) == side(block) && before.author == block.author || results(before, block));
+    history.number_messages(|before, block| {
+        side(before) == side(block) && before.author == block.author || results(before, block)
+    });
+    say_something(&mut history);
     start_with_user(&mut history);
     sign_calls(&mut history);
     history
@@ -132,7 +138,9 @@ fn name_results(history: &mut History) {
 /// A response is an object: text stands under `output`, what went wrong under `error`.
 fn settle_result(body: &mut Body) {
     let Body::ToolResult(result) = body else { return };
-    if result.parts.len() == 1 && matches!(result.parts.first(), Some(Part::Data(data)) if data.json.as_object().is_some()) {
+    if result.parts.len() == 1
+        && matches!(result.parts.first(), Some(Part::Data(data)) if data.json.as_object().is_some())
+    {
         return;
     }
     let output = output(result);
@@ -146,7 +154,8 @@ fn settle_result(body: &mut Body) {
 }
 
 fn output(result: &ToolResult) -> Json {
-    let texts: Vec<Json> = result.error.iter().map(|error| Json::from(error.as_str())).chain(result.parts.iter().map(value)).collect();
+    let texts: Vec<Json> =
+        result.error.iter().map(|error| Json::from(error.as_str())).chain(result.parts.iter().map(value)).collect();
     match <[Json; 1]>::try_from(texts) {
         Ok([one]) => one,
         Err(texts) => Json::Array(texts),
@@ -162,17 +171,34 @@ fn value(part: &Part) -> Json {
     }
 }
 
+/// A request has at least one content.
+fn say_something(history: &mut History) {
+    if history.pieces.iter().any(|piece| side(&piece.block) != "system") {
+        return;
+    }
+    let ordinal = history.pieces.last().map_or(0, |piece| piece.block.message.ordinal + 1);
+    let block = Block::text(Author::User, "[nothing was said]").in_message(ordinal);
+    history.pieces.push(Piece { from: None, block });
+    history.losses.push(Loss::encode(LossKind::Synthesised, "turns", "the vendor wants at least one content"));
+}
+
 /// A call comes after a user's turn: a history that begins with the model gets one.
 fn start_with_user(history: &mut History) {
     let first = history.pieces.iter().position(|piece| side(&piece.block) != "system");
-    let Some(at) = first.filter(|at| history.pieces.get(*at).is_some_and(|piece| side(&piece.block) == "model")) else { return };
+    let Some(at) = first.filter(|at| history.pieces.get(*at).is_some_and(|piece| side(&piece.block) == "model")) else {
+        return;
+    };
     let ordinal = history.pieces.get(at).map_or(0, |piece| piece.block.message.ordinal);
     for piece in history.pieces.iter_mut().skip(at) {
         piece.block.message.ordinal += 1;
     }
     let block = Block::new(Author::User, Text { text: "[the conversation before this was not kept]".to_owned() });
     history.pieces.insert(at, Piece { from: None, block: block.in_message(ordinal) });
-    history.losses.push(Loss::encode(LossKind::Synthesised, "turns", "the vendor wants a user's turn before the model's"));
+    history.losses.push(Loss::encode(
+        LossKind::Synthesised,
+        "turns",
+        "the vendor wants a user's turn before the model's",
+    ));
 }
 
 /// The first call of an answer needs a signature; one that another model made has the vendor's own stand-in.
@@ -199,7 +225,9 @@ fn contents(blocks: &[&Block]) -> Vec<Json> {
     let mut messages: Vec<Vec<&Block>> = Vec::new();
     for block in blocks {
         match messages.last_mut() {
-            Some(message) if message.last().is_some_and(|last| last.message.ordinal == block.message.ordinal) => message.push(block),
+            Some(message) if message.last().is_some_and(|last| last.message.ordinal == block.message.ordinal) => {
+                message.push(block)
+            }
             _ => messages.push(vec![block]),
         }
     }

@@ -57,7 +57,8 @@ impl Wire for Gemini {
         if !candidates.is_empty() && candidates.iter().all(is_candidate) {
             return Guess::certain("it has `candidates` with content");
         }
-        if body.get("error").and_then(Json::as_object).is_some_and(|error| error.contains("message")) && body.len() == 1 {
+        if body.get("error").and_then(Json::as_object).is_some_and(|error| error.contains("message")) && body.len() == 1
+        {
             return Guess::likely("it is an `error`");
         }
         if body.contains("usageMetadata") || body.contains("promptFeedback") {
