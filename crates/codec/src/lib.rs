@@ -11,6 +11,7 @@ mod input;
 pub mod json5;
 pub mod lint;
 mod sniff;
+mod take;
 mod turns;
 pub mod wire;
 pub mod yaml;

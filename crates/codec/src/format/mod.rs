@@ -3,13 +3,16 @@
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::codec::Codec;
+use crate::wire::WireCodec;
 
+pub(crate) mod gemini;
 pub mod geppetto;
 mod llm4s;
 mod lucee;
 mod markdown;
 mod native;
 mod wink;
+mod openai_chat;
 
 /// Every format, in the order of the documentation and of sniffing.
 pub static ALL: &[&dyn Codec] = &[
@@ -31,6 +34,8 @@ pub static ALL: &[&dyn Codec] = &[
     &wink::SliceCodec,
     &wink::BundleCodec,
     &wink::TranscriptCodec,
+    &WireCodec(openai_chat::ChatWire),
+    &WireCodec(gemini::Gemini),
 ];
 
 /// The format with this id.

@@ -21,6 +21,7 @@ mod all {
         wink_bundle = "wink.bundle",
         wink_transcript = "wink.transcript",
         lucee_session = "lucee.session",
+        gemini_contents = "gemini.contents",
     }
 
     #[test]

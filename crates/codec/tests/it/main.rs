@@ -1,6 +1,8 @@
 //! What holds for the formats and for YAML.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod corpus;
+mod gemini;
 mod geppetto;
 #[cfg(feature = "sqlite")]
 mod geppetto_store;
@@ -9,4 +11,5 @@ mod llm4s;
 mod lucee;
 mod markdown;
 mod wink;
+mod openai_chat;
 mod yaml;

@@ -1,0 +1,35 @@
+//! Google's `generateContent` wire: `gemini.contents`.
+
+mod decode;
+mod lint;
+mod options;
+mod request;
+mod restore;
+mod stream;
+mod wire;
+
+pub(crate) use lint::lint;
+pub(super) use wire::Gemini;
+
+/// The format's id, under which its extras are kept.
+const FORMAT: &str = "gemini.contents";
+
+/// Keys of parts, contents and bodies come in two spellings; the first is the wire's own.
+const SPELLINGS: &[(&str, &str)] = &[
+    ("functionCall", "function_call"),
+    ("functionResponse", "function_response"),
+    ("inlineData", "inline_data"),
+    ("fileData", "file_data"),
+    ("thoughtSignature", "thought_signature"),
+    ("mimeType", "mime_type"),
+    ("fileUri", "file_uri"),
+    ("systemInstruction", "system_instruction"),
+    ("generationConfig", "generation_config"),
+    ("functionDeclarations", "function_declarations"),
+];
+
+/// Which spelling of `key` an object has: its own one first.
+fn spelled<'a>(map: &turnkeep_model::json::Object, key: &'a str) -> Option<&'a str> {
+    let snake = SPELLINGS.iter().find(|(camel, _)| *camel == key).map(|(_, snake)| *snake);
+    [Some(key), snake].into_iter().flatten().find(|key| map.contains(key))
+}

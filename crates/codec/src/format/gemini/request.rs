@@ -1,0 +1,235 @@
+//! The next request of any session: made valid for the vendor, then written.
+
+use turnkeep_model::json::{Json, Object};
+use turnkeep_model::{Author, Block, Body, Data, Loss, LossKind, Media, Part, Reasoning, Session, Text, ToolResult};
+
+use super::{FORMAT, options, restore};
+use crate::codec::EncodeOptions;
+use crate::wire::Kind;
+use crate::wire::repair::{History, IdRule, Piece, Sends, speaker};
+
+/// What stands for the signature of a call that another model made, in the words of the vendor's documentation.
+const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
+
+const IDS: IdRule = IdRule { shortest: 1, longest: 128, legal: |c| c.is_ascii_graphic() };
+const LONGEST_NAME: usize = 64;
+
+/// The next request, and what is known of what did not survive.
+pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss>) {
+    let own = is_own(session);
+    let mut history = history(session, own);
+    let mut losses = std::mem::take(&mut history.losses);
+    let (blocks, _) = history.into_blocks();
+    let (system, talk): (Vec<&Block>, Vec<&Block>) =
+        blocks.iter().partition(|block| matches!(block.author, Author::System | Author::Developer));
+    let mut body = Object::new();
+    if !system.is_empty() {
+        let parts: Vec<Json> = system.iter().filter_map(|block| text_part(block)).collect();
+        body.push("systemInstruction", Json::Object([("parts", Json::Array(parts))].into_iter().collect::<Object>()));
+    }
+    body.push("contents", contents(&talk));
+    body.push("model", model(session, wanted, &mut losses));
+    if own {
+        let rest = session.extra.fields(FORMAT).into_iter().flat_map(Object::iter);
+        for (key, value) in rest.filter(|(key, _)| !matches!(&*key.to_str_lossy(), "contents" | "model")) {
+            body.push(key.clone(), value.clone());
+        }
+    }
+    options::put(&writable(session, own), &mut body);
+    (Json::Object(body), losses)
+}
+
+/// Whether a session was decoded from this wire.
+fn is_own(session: &Session) -> bool {
+    let kind = session.extra.spelling(FORMAT, "kind").and_then(Json::as_str);
+    kind.is_some_and(|word| Kind::from_word(&word).is_some())
+}
+
+/// The model that the request is for. The vendor names it in the address; a body may name it too.
+fn model(session: &Session, wanted: &EncodeOptions, losses: &mut Vec<Loss>) -> String {
+    let last =
+        || session.turns.iter().rev().find_map(|turn| turn.model.clone()).filter(|model| model.contains("gemini"));
+    let own = || session.extra.fields(FORMAT).and_then(|fields| fields.get_str("model")).map(Into::into);
+    let model = wanted.model.clone().or_else(own).or_else(last);
+    model.unwrap_or_else(|| {
+        losses.push(Loss::encode(
+            LossKind::Synthesised,
+            "extra",
+            "a request names its model; the usual one is filled in",
+        ));
+        "gemini-3-flash-preview".to_owned()
+    })
+}
+
+/// The session's settings as this wire can hold them.
+fn writable(session: &Session, own: bool) -> Session {
+    let mut head = session.head();
+    if !own {
+        head.extra.remove(FORMAT);
+        head.tools.iter_mut().for_each(|tool| tool.extra = Default::default());
+    }
+    head
+}
+
+fn history(session: &Session, own: bool) -> History {
+    let mut history = History::of(session);
+    if !own {
+        history.forget_extras();
+    }
+    history.limit_reasoning(session, |reasoning, _| sends(reasoning, own));
+    history.plain_bodies(|_| own);
+    history.describe_media(|media, _| takes(media), |_| false);
+    history.remove_empty_text(|text| text.is_empty());
+    history.pieces.iter_mut().for_each(|piece| piece.block.author = speaker(&piece.block));
+    history.pair_calls();
+    name_results(&mut history);
+    history.rename_calls(&IDS);
+    history.rename_tools(LONGEST_NAME);
+    history.pieces.iter_mut().for_each(|piece| settle_result(&mut piece.block.body));
+    history.number_messages(|before, block| {
+        side(before) == side(block) && before.author == block.author || results(before, block)
+    });
+    say_something(&mut history);
+    start_with_user(&mut history);
+    sign_calls(&mut history);
+    history
+}
+
+fn sends(reasoning: &Reasoning, own: bool) -> Sends {
+    match (own, &reasoning.text) {
+        (true, _) => Sends::Whole,
+        (false, Some(_)) => Sends::Text,
+        (false, None) => Sends::Nothing,
+    }
+}
+
+fn takes(media: &Media) -> bool {
+    media.inline.is_some() || media.url.as_deref().is_some_and(|url| !url.starts_with("data:"))
+}
+
+/// Who speaks, as the vendor tells them apart.
+fn side(block: &Block) -> &'static str {
+    match block.author {
+        Author::Assistant => "model",
+        Author::System | Author::Developer => "system",
+        _ => "user",
+    }
+}
+
+fn results(before: &Block, block: &Block) -> bool {
+    matches!((&before.body, &block.body), (Body::ToolResult(_), Body::ToolResult(_)))
+}
+
+/// A response is named after its call here.
+fn name_results(history: &mut History) {
+    let mut names: Vec<(turnkeep_model::CallId, String)> = Vec::new();
+    for piece in &mut history.pieces {
+        match &mut piece.block.body {
+            Body::ToolCall(call) => names.push((call.call.clone(), call.name.clone())),
+            Body::ToolResult(result) => {
+                let name = names.iter().rev().find(|(call, _)| *call == result.call).map(|(_, name)| name.clone());
+                result.name = name.or_else(|| result.name.take());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A response is an object: text stands under `output`, what went wrong under `error`.
+fn settle_result(body: &mut Body) {
+    let Body::ToolResult(result) = body else { return };
+    if result.parts.len() == 1
+        && matches!(result.parts.first(), Some(Part::Data(data)) if data.json.as_object().is_some())
+    {
+        return;
+    }
+    let output = output(result);
+    let failed = result.error.is_some() || result.is_error == Some(true);
+    let mut response = Object::new();
+    response.push(if failed { "error" } else { "output" }, output);
+    result.parts = vec![Part::Data(Data { json: Json::Object(response) })];
+    result.error = None;
+    result.is_error = None;
+    result.outcome = None;
+}
+
+fn output(result: &ToolResult) -> Json {
+    let texts: Vec<Json> =
+        result.error.iter().map(|error| Json::from(error.as_str())).chain(result.parts.iter().map(value)).collect();
+    match <[Json; 1]>::try_from(texts) {
+        Ok([one]) => one,
+        Err(texts) => Json::Array(texts),
+    }
+}
+
+fn value(part: &Part) -> Json {
+    match part {
+        Part::Text(text) => Json::from(text.text.as_str()),
+        Part::Data(data) => data.json.clone(),
+        Part::Other { raw, .. } => Json::Object(raw.clone()),
+        _ => Json::Null,
+    }
+}
+
+/// A request has at least one content.
+fn say_something(history: &mut History) {
+    if history.pieces.iter().any(|piece| side(&piece.block) != "system") {
+        return;
+    }
+    let ordinal = history.pieces.last().map_or(0, |piece| piece.block.message.ordinal + 1);
+    let block = Block::text(Author::User, "[nothing was said]").in_message(ordinal);
+    history.pieces.push(Piece { from: None, block });
+    history.losses.push(Loss::encode(LossKind::Synthesised, "turns", "the vendor wants at least one content"));
+}
+
+/// A call comes after a user's turn: a history that begins with the model gets one.
+fn start_with_user(history: &mut History) {
+    let first = history.pieces.iter().position(|piece| side(&piece.block) != "system");
+    let Some(at) = first.filter(|at| history.pieces.get(*at).is_some_and(|piece| side(&piece.block) == "model")) else {
+        return;
+    };
+    let ordinal = history.pieces.get(at).map_or(0, |piece| piece.block.message.ordinal);
+    for piece in history.pieces.iter_mut().skip(at) {
+        piece.block.message.ordinal += 1;
+    }
+    let block = Block::new(Author::User, Text { text: "[the conversation before this was not kept]".to_owned() });
+    history.pieces.insert(at, Piece { from: None, block: block.in_message(ordinal) });
+    history.losses.push(Loss::encode(
+        LossKind::Synthesised,
+        "turns",
+        "the vendor wants a user's turn before the model's",
+    ));
+}
+
+/// The first call of an answer needs a signature; one that another model made has the vendor's own stand-in.
+fn sign_calls(history: &mut History) {
+    let mut signed = None;
+    for piece in &mut history.pieces {
+        let ordinal = piece.block.message.ordinal;
+        if !matches!(piece.block.body, Body::ToolCall(_)) || signed == Some(ordinal) {
+            continue;
+        }
+        signed = Some(ordinal);
+        let fields = &mut piece.block.extra.part_mut(FORMAT).fields;
+        if !fields.contains("thoughtSignature") && !fields.contains("thought_signature") {
+            fields.set("thoughtSignature", FOREIGN_SIGNATURE);
+        }
+    }
+}
+
+fn text_part(block: &Block) -> Option<Json> {
+    block.body.as_text().map(|text| Json::Object([("text", Json::from(text))].into_iter().collect()))
+}
+
+fn contents(blocks: &[&Block]) -> Vec<Json> {
+    let mut messages: Vec<Vec<&Block>> = Vec::new();
+    for block in blocks {
+        match messages.last_mut() {
+            Some(message) if message.last().is_some_and(|last| last.message.ordinal == block.message.ordinal) => {
+                message.push(block)
+            }
+            _ => messages.push(vec![block]),
+        }
+    }
+    messages.iter().map(|message| restore::content(message)).collect()
+}

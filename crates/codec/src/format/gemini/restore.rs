@@ -1,0 +1,258 @@
+//! From a session to the bodies it came from.
+
+use turnkeep_model::json::{Json, Object};
+use turnkeep_model::{Author, Block, Body, ExtraPart, Media, Part, Session, ToolCall, ToolResult, Turn, Usage};
+
+use super::{FORMAT, SPELLINGS, options};
+use crate::wire::{Kind, Parts};
+
+/// The bodies of a session that was decoded from this wire.
+pub(super) fn parts(session: &Session, kind: Kind) -> Parts {
+    let answer = || session.turns.iter().rfind(|turn| is_answer(turn));
+    Parts {
+        request: matches!(kind, Kind::Request | Kind::Exchange).then(|| request(session)),
+        response: (kind != Kind::Request).then(|| answer().map_or(Json::Null, response)),
+    }
+}
+
+/// Whether a turn came from a response body.
+fn is_answer(turn: &Turn) -> bool {
+    turn.extra.spelling(FORMAT, "response").is_some()
+}
+
+/// The request that the session is the history of.
+pub(super) fn request(session: &Session) -> Json {
+    let mut body = Object::new();
+    let mut contents = Vec::new();
+    let mut system = SystemText::default();
+    for message in messages(session) {
+        match message.first() {
+            Some(block) if place(block).is_some() => system.add(&message),
+            _ => contents.push(content(&message)),
+        }
+    }
+    let rest = session.extra.fields(FORMAT).cloned().unwrap_or_default();
+    if let Some((key, value)) = system.finish() {
+        body.push(key.as_str(), value);
+    }
+    if !rest.contains("contents") {
+        body.push("contents", contents);
+    }
+    for (key, value) in rest {
+        body.push(key, value);
+    }
+    options::put(session, &mut body);
+    Json::Object(body)
+}
+
+/// The blocks that are not an answer just given, message by message.
+fn messages(session: &Session) -> Vec<Vec<&Block>> {
+    let mut messages: Vec<(u32, Vec<&Block>)> = Vec::new();
+    for (turn, _, block) in session.in_message_order() {
+        let answered = session.turns.get(turn).is_some_and(is_answer);
+        if answered && (block.is_answer() || is_bare_answer(block)) {
+            continue;
+        }
+        match messages.last_mut() {
+            Some((ordinal, message)) if *ordinal == block.message.ordinal => message.push(block),
+            _ => messages.push((block.message.ordinal, vec![block])),
+        }
+    }
+    messages.into_iter().map(|(_, message)| message).collect()
+}
+
+fn is_bare_answer(block: &Block) -> bool {
+    block.author == Author::Assistant
+}
+
+fn place(block: &Block) -> Option<String> {
+    block.extra.spelling(FORMAT, "place").and_then(Json::as_str).map(std::borrow::Cow::into_owned)
+}
+
+#[derive(Default)]
+struct SystemText {
+    key: Option<String>,
+    content: Object,
+    parts: Vec<Json>,
+}
+
+impl SystemText {
+    fn add(&mut self, message: &[&Block]) {
+        for block in message {
+            self.key = self.key.take().or_else(|| place(block));
+            if let Some(Json::Object(rest)) = block.extra.fields(FORMAT).and_then(|fields| fields.get("content")) {
+                self.content = rest.clone();
+            }
+            let text = block.body.as_text().unwrap_or_default();
+            self.parts.push(Json::Object([("text", Json::from(text))].into_iter().collect()));
+        }
+    }
+
+    fn finish(self) -> Option<(String, Json)> {
+        let mut content = self.content;
+        content.set("parts", self.parts);
+        self.key.map(|key| (key, Json::Object(content)))
+    }
+}
+
+/// One content of some blocks.
+pub(super) fn content(message: &[&Block]) -> Json {
+    let none = ExtraPart::default();
+    let first = message.first().and_then(|block| block.extra.part(FORMAT)).unwrap_or(&none);
+    let mut content = Object::new();
+    let assistant = message.first().is_some_and(|block| block.author == Author::Assistant);
+    match first.spelling.get("role") {
+        Some(Json::Null) => {}
+        Some(role) => content.push("role", role.clone()),
+        None => content.push("role", if assistant { "model" } else { "user" }),
+    }
+    match first.spelling.get_str("parts").as_deref() {
+        Some("absent") => {}
+        Some(_) => content.push("parts", Json::Array(Vec::new())),
+        None => content.push("parts", message.iter().map(|block| part(block)).collect::<Vec<_>>()),
+    }
+    for (key, value) in first.spelling.get("content").and_then(Json::as_object).into_iter().flat_map(Object::iter) {
+        content.push(key.clone(), value.clone());
+    }
+    Json::Object(content)
+}
+
+fn part(block: &Block) -> Json {
+    let none = ExtraPart::default();
+    let extra = block.extra.part(FORMAT).unwrap_or(&none);
+    let snake = extra.spelling.get("spelling").is_some();
+    let mut part = Object::new();
+    match &block.body {
+        Body::Other { raw, .. } => return raw.clone(),
+        Body::Text(text) => part.push("text", text.text.as_str()),
+        Body::Summary(summary) => part.push("text", summary.text.as_str()),
+        Body::Reasoning(reasoning) => {
+            part.push("text", reasoning.text.as_deref().unwrap_or_default());
+            part.push("thought", true);
+            if let Some(signature) = &reasoning.signature {
+                part.push(key("thoughtSignature", snake), signature.as_str());
+            }
+        }
+        Body::ToolCall(call) => part.push(key("functionCall", snake), function_call(call, extra)),
+        Body::ToolResult(result) => part.push(key("functionResponse", snake), function_response(result, extra)),
+        Body::Media(media) => {
+            let kind = if media.inline.is_some() { "inlineData" } else { "fileData" };
+            part.push(key(kind, snake), blob(media, extra));
+        }
+        _ => {}
+    }
+    for (key, value) in extra.fields.iter() {
+        part.push(key.clone(), value.clone());
+    }
+    Json::Object(part)
+}
+
+fn blob(media: &Media, extra: &ExtraPart) -> Json {
+    let snake = extra.spelling.get("inner_spelling").is_some();
+    let mut inner = Object::new();
+    let fields =
+        [(key("mimeType", snake), &media.media_type), ("data", &media.inline), (key("fileUri", snake), &media.url)];
+    for (key, value) in fields {
+        if let Some(value) = value {
+            inner.push(key, value.as_str());
+        }
+    }
+    with_rest(inner, extra)
+}
+
+fn key(name: &'static str, snake: bool) -> &'static str {
+    let spelled = SPELLINGS.iter().find(|(camel, _)| *camel == name).map(|(_, snake)| *snake);
+    spelled.filter(|_| snake).unwrap_or(name)
+}
+
+fn function_call(call: &ToolCall, extra: &ExtraPart) -> Json {
+    let mut inner = Object::new();
+    if let Some(id) = call.call.as_given() {
+        inner.push("id", id);
+    }
+    inner.push("name", call.name.as_str());
+    if !(call.arguments.is_empty() && extra.spelling.get("args").is_some()) {
+        inner.push("args", arguments(call));
+    }
+    with_rest(inner, extra)
+}
+
+/// The arguments as the object they must be here.
+pub(super) fn arguments(call: &ToolCall) -> Json {
+    call.arguments_json().unwrap_or_else(|| Json::Object(Object::new()))
+}
+
+fn function_response(result: &ToolResult, extra: &ExtraPart) -> Json {
+    let mut inner = Object::new();
+    if let Some(id) = result.call.as_given() {
+        inner.push("id", id);
+    }
+    inner.push("name", result.name.as_deref().unwrap_or_default());
+    if let Some(Part::Data(data)) = result.parts.first() {
+        inner.push("response", data.json.clone());
+    }
+    with_rest(inner, extra)
+}
+
+fn with_rest(mut inner: Object, extra: &ExtraPart) -> Json {
+    for (key, value) in extra.spelling.get("inner").and_then(Json::as_object).into_iter().flat_map(Object::iter) {
+        inner.push(key.clone(), value.clone());
+    }
+    Json::Object(inner)
+}
+
+fn response(turn: &Turn) -> Json {
+    let none = ExtraPart::default();
+    let extra = turn.extra.part(FORMAT).unwrap_or(&none);
+    let mut fields = extra.fields.clone();
+    let mut candidate = match fields.remove("candidate") {
+        Some(Json::Object(candidate)) => candidate,
+        _ => Object::new(),
+    };
+    let blocks: Vec<&Block> = turn.blocks.iter().filter(|block| is_bare_answer(block)).collect();
+    if !blocks.is_empty() {
+        candidate.set("content", content(&blocks));
+    }
+    if let Some(word) = turn.finish.as_ref().and_then(|finish| finish.word.as_deref()) {
+        candidate.set("finishReason", word);
+    }
+    let mut candidates = vec![Json::Object(candidate)];
+    if let Some(Json::Array(others)) = fields.remove("candidates") {
+        candidates.extend(others);
+    }
+    let mut body = Object::new();
+    if extra.spelling.get("candidates").is_none() {
+        body.push("candidates", candidates);
+    }
+    if let Some(usage) = usage(&turn.usage) {
+        body.push("usageMetadata", usage);
+    }
+    if let Some(model) = &turn.model {
+        body.push("modelVersion", model.as_str());
+    }
+    for (key, value) in fields {
+        body.push(key, value);
+    }
+    Json::Object(body)
+}
+
+fn usage(usage: &Usage) -> Option<Json> {
+    if *usage == Usage::default() {
+        return None;
+    }
+    let mut map = Object::new();
+    let mut set = |key: &str, count: Option<u64>| {
+        if let Some(count) = count {
+            map.push(key, count);
+        }
+    };
+    set("promptTokenCount", usage.input);
+    set("candidatesTokenCount", usage.output.map(|output| output.saturating_sub(usage.reasoning.unwrap_or(0))));
+    set("thoughtsTokenCount", usage.reasoning);
+    set("cachedContentTokenCount", usage.cached_read);
+    set("totalTokenCount", usage.total);
+    for (key, value) in usage.extra.fields(FORMAT).into_iter().flat_map(Object::iter) {
+        map.push(key.clone(), value.clone());
+    }
+    Some(Json::Object(map))
+}

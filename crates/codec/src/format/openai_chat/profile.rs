@@ -1,0 +1,284 @@
+//! What the vendors that speak this wire do differently, as data.
+
+use turnkeep_model::json::{Json, Object};
+
+use crate::wire::repair::IdRule;
+
+/// How a vendor takes thinking back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ThinkingIn {
+    /// It refuses or ignores it.
+    No,
+    /// In this field, as text.
+    Field(&'static str),
+    /// As a part of the content.
+    Part,
+    /// As it came: opaque pieces too.
+    Details,
+}
+
+/// How a vendor names its effort setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EffortIn {
+    /// It has none.
+    No,
+    /// `reasoning_effort` with one of these words.
+    Word(&'static [&'static str]),
+    /// `reasoning.effort` and `reasoning.max_tokens`.
+    Object,
+}
+
+/// One vendor's dialect.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Profile {
+    /// Its name, as in `openai.chat:mistral`.
+    pub(super) name: &'static str,
+    /// Which call ids it takes.
+    pub(super) ids: IdRule,
+    /// Whether it knows the role `developer`.
+    pub(super) developer: bool,
+    /// How it takes thinking back.
+    pub(super) thinking: ThinkingIn,
+    /// How it names its effort setting.
+    pub(super) effort: EffortIn,
+    /// What it calls the longest answer.
+    pub(super) max_tokens: &'static str,
+    /// What it calls the seed.
+    pub(super) seed: &'static str,
+    /// Its word for a tool that must be called.
+    pub(super) required: &'static str,
+    /// Which parts of a user's content it takes beside text.
+    pub(super) media: &'static [&'static str],
+    /// Whether it refuses fields that it does not know.
+    pub(super) strict: bool,
+    /// Whether an assistant's message at the end has to be marked as a beginning to go on from.
+    pub(super) prefix: bool,
+    /// Whether calls must stand with thinking.
+    pub(super) thinking_required: bool,
+    /// How names of its models begin.
+    pub(super) families: &'static [&'static str],
+    /// Whether it samples from `top_k` candidates.
+    pub(super) top_k: bool,
+    /// The model to ask where nobody says which.
+    pub(super) model: &'static str,
+}
+
+const ANY: IdRule = IdRule { shortest: 1, longest: 256, legal: |_| true };
+const FORTY: IdRule = IdRule { shortest: 1, longest: 40, legal: |_| true };
+const NINE: IdRule = IdRule { shortest: 9, longest: 9, legal: |c| c.is_ascii_alphanumeric() };
+const LEVELS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+const OPENAI: Profile = Profile {
+    name: "openai",
+    ids: FORTY,
+    developer: true,
+    thinking: ThinkingIn::No,
+    effort: EffortIn::Word(LEVELS),
+    max_tokens: "max_completion_tokens",
+    seed: "seed",
+    required: "required",
+    media: &["image_url", "input_audio", "file"],
+    strict: false,
+    prefix: false,
+    thinking_required: false,
+    families: &["gpt-", "o1", "o3", "o4", "chatgpt", "ft:gpt"],
+    top_k: false,
+    model: "gpt-5",
+};
+
+/// A vendor that follows the wire without its newer roles and names.
+const COMPATIBLE: Profile =
+    Profile { ids: ANY, developer: false, max_tokens: "max_tokens", media: &["image_url"], families: &[], ..OPENAI };
+
+/// Every dialect, the wire's own first.
+pub(super) const PROFILES: &[Profile] = &[
+    OPENAI,
+    Profile { name: "azure", ..OPENAI },
+    Profile {
+        name: "mistral",
+        ids: NINE,
+        thinking: ThinkingIn::Part,
+        effort: EffortIn::Word(&["none", "high"]),
+        seed: "random_seed",
+        required: "any",
+        prefix: true,
+        families: &["mistral", "ministral", "codestral", "pixtral", "magistral", "devstral", "open-mi"],
+        model: "mistral-large-latest",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "groq",
+        effort: EffortIn::Word(&["none", "low", "medium", "high"]),
+        max_tokens: "max_completion_tokens",
+        strict: true,
+        model: "openai/gpt-oss-120b",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "deepseek",
+        thinking: ThinkingIn::Field("reasoning_content"),
+        effort: EffortIn::Word(&["low", "high", "max"]),
+        media: &[],
+        thinking_required: true,
+        families: &["deepseek-"],
+        model: "deepseek-chat",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "cerebras",
+        max_tokens: "max_completion_tokens",
+        effort: EffortIn::Word(&["low", "medium", "high"]),
+        media: &[],
+        strict: true,
+        model: "gpt-oss-120b",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "moonshot",
+        thinking: ThinkingIn::Field("reasoning_content"),
+        effort: EffortIn::No,
+        families: &["kimi", "moonshot"],
+        model: "kimi-k2-0905-preview",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "openrouter",
+        thinking: ThinkingIn::Details,
+        effort: EffortIn::Object,
+        media: &["image_url", "input_audio", "file"],
+        top_k: true,
+        model: "openrouter/auto",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "xai",
+        effort: EffortIn::Word(&["low", "high"]),
+        families: &["grok"],
+        model: "grok-4",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "llamacpp",
+        thinking: ThinkingIn::Field("reasoning_content"),
+        effort: EffortIn::No,
+        top_k: true,
+        model: "default",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "vllm",
+        thinking: ThinkingIn::Field("reasoning_content"),
+        effort: EffortIn::Word(&["low", "medium", "high"]),
+        top_k: true,
+        model: "default",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "together",
+        effort: EffortIn::Word(&["low", "medium", "high"]),
+        top_k: true,
+        model: "openai/gpt-oss-120b",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "fireworks",
+        thinking: ThinkingIn::Field("reasoning_content"),
+        effort: EffortIn::Word(&["none", "low", "medium", "high"]),
+        top_k: true,
+        model: "accounts/fireworks/models/gpt-oss-120b",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "perplexity",
+        effort: EffortIn::Word(&["minimal", "low", "medium", "high"]),
+        families: &["sonar"],
+        top_k: true,
+        model: "sonar",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "qwen",
+        thinking: ThinkingIn::Field("reasoning_content"),
+        effort: EffortIn::No,
+        top_k: true,
+        families: &["qwen", "qwq"],
+        model: "qwen-plus",
+        ..COMPATIBLE
+    },
+    Profile {
+        name: "zai",
+        thinking: ThinkingIn::Field("reasoning_content"),
+        effort: EffortIn::No,
+        families: &["glm"],
+        model: "glm-4.6",
+        ..COMPATIBLE
+    },
+];
+
+/// The names of the dialects.
+pub(super) const VARIANTS: &[&str] = &[
+    "openai",
+    "azure",
+    "mistral",
+    "groq",
+    "deepseek",
+    "cerebras",
+    "moonshot",
+    "openrouter",
+    "xai",
+    "llamacpp",
+    "vllm",
+    "together",
+    "fireworks",
+    "perplexity",
+    "qwen",
+    "zai",
+];
+
+/// The dialect of a name; the wire's own where there is none.
+pub(super) fn named(name: Option<&str>) -> &'static Profile {
+    PROFILES.iter().find(|profile| Some(profile.name) == name).unwrap_or(&OPENAI_STATIC)
+}
+
+static OPENAI_STATIC: Profile = OPENAI;
+
+impl Profile {
+    /// Whether a model may be this vendor's: it is named like one, or unlike those of any other.
+    pub(super) fn may_own(&self, model: &str) -> bool {
+        let is_of = |profile: &Profile| profile.families.iter().any(|family| model.starts_with(family));
+        is_of(self) || !PROFILES.iter().chain([&CLAUDE_OR_GEMINI]).any(is_of)
+    }
+
+    /// Whether a model is named like this vendor's.
+    pub(super) fn owns(&self, model: &str) -> bool {
+        self.families.iter().any(|family| model.starts_with(family))
+    }
+}
+
+/// Models that no vendor of this wire serves under their own names.
+const CLAUDE_OR_GEMINI: Profile = Profile { name: "", families: &["claude", "gemini"], ..OPENAI };
+
+/// Fields that only one vendor answers with.
+const SIGNS: &[(&str, &str)] = &[
+    ("x_groq", "groq"),
+    ("prompt_filter_results", "azure"),
+    ("time_info", "cerebras"),
+    ("copilot_usage", "copilot"),
+    ("venice_parameters", "venice"),
+    ("search_results", "perplexity"),
+    ("timings", "llamacpp"),
+    ("kv_transfer_params", "vllm"),
+];
+
+/// Who made a response, where it has a field that only one vendor answers with.
+pub(super) fn made_by(body: &Object) -> Option<&'static str> {
+    if let Some((_, vendor)) = SIGNS.iter().find(|(key, _)| body.contains(key)) {
+        return Some(vendor);
+    }
+    let choice = body.get("choices").and_then(Json::as_array).and_then(|choices| choices.first()?.as_object());
+    if choice.is_some_and(|choice| choice.contains("native_finish_reason")) {
+        return Some("openrouter");
+    }
+    let usage = body.get("usage").and_then(Json::as_object)?;
+    usage.contains("prompt_cache_hit_tokens").then_some("deepseek")
+}

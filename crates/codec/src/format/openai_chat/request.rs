@@ -1,0 +1,354 @@
+//! The next request of any session: made valid for a vendor, then written.
+
+use turnkeep_model::json::{Json, Number, Object};
+use turnkeep_model::{
+    Author, Block, Body, Effort, Loss, LossKind, Media, Options, Outcome, Part, Reasoning, ResponseKind, Session, Text,
+    ToolMode, ToolResult, ToolSpec,
+};
+
+use super::profile::{EffortIn, Profile, ThinkingIn};
+use super::{ID, media, options, profile, restore};
+use crate::codec::EncodeOptions;
+use crate::wire::Kind;
+use crate::wire::repair::{History, INTERRUPTED, Piece, Sends, legal_name, speaker};
+
+/// The longest name of a tool.
+const LONGEST_NAME: usize = 64;
+
+/// The next request, and what is known of what did not survive.
+pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss>) {
+    let profile = profile::named(wanted.variant.as_deref());
+    let own = is_own(session);
+    let mut history = history(session, profile, own);
+    let mut losses = std::mem::take(&mut history.losses);
+    let mut head = head(session, profile, own, &mut losses);
+    let model = model(session, profile, own, wanted, &mut losses);
+    head.extra.part_mut(ID).fields.remove("model");
+    head.extra.tidy();
+    let (blocks, _) = history.into_blocks();
+    let blocks: Vec<&Block> = blocks.iter().collect();
+    let body = options::request(&head, Some(&model), restore::messages(&blocks));
+    (Json::Object(body), losses)
+}
+
+/// Whether a session was decoded from this wire.
+fn is_own(session: &Session) -> bool {
+    let kind = session.extra.spelling(ID, "kind").and_then(Json::as_str);
+    kind.is_some_and(|word| Kind::from_word(&word).is_some())
+}
+
+/// The history as the vendor takes it.
+pub(super) fn history(session: &Session, profile: &Profile, own: bool) -> History {
+    let mut history = History::of(session);
+    if !own || profile.strict {
+        history.forget_extras();
+    }
+    history.limit_reasoning(session, |reasoning, _| sends(reasoning, profile, own));
+    history.plain_bodies(|kind| own && !profile.strict && kind != "message");
+    let takes = |media: &Media, block: &Block| block.author == Author::User && takes(media, profile, own);
+    history.describe_media(takes, |_| false);
+    history.remove_empty_text(str::is_empty);
+    history.pieces.iter_mut().for_each(|piece| settle(piece, profile, own));
+    history.pair_calls();
+    history.rename_calls(&profile.ids);
+    history.rename_tools(LONGEST_NAME);
+    history.number_messages(joins);
+    drop_bare_reasoning(&mut history);
+    if profile.thinking_required {
+        require_thinking(&mut history);
+    }
+    history.number_messages(joins);
+    if profile.prefix {
+        mark_prefix(&mut history);
+    }
+    history
+}
+
+fn joins(before: &Block, block: &Block) -> bool {
+    let who = speaker(block);
+    before.message.ordinal == block.message.ordinal && speaker(before) == who && who != Author::Tool
+}
+
+fn sends(reasoning: &Reasoning, profile: &Profile, own: bool) -> Sends {
+    match profile.thinking {
+        ThinkingIn::No => Sends::Nothing,
+        ThinkingIn::Details if own && (reasoning.signature.is_some() || reasoning.encrypted.is_some()) => Sends::Whole,
+        ThinkingIn::Details | ThinkingIn::Field(_) | ThinkingIn::Part => Sends::Text,
+    }
+}
+
+fn takes(media: &Media, profile: &Profile, own: bool) -> bool {
+    let kind = media::part_kind(media);
+    let reachable = match kind {
+        "image_url" => media.url.is_some() || media.inline.is_some(),
+        _ => media.inline.is_some() || own && media.file_id.is_some(),
+    };
+    reachable && profile.media.contains(&kind)
+}
+
+/// Makes a block what the vendor takes of it.
+fn settle(piece: &mut Piece, profile: &Profile, own: bool) {
+    let block = &mut piece.block;
+    block.author = match speaker(block) {
+        Author::Developer if !profile.developer => Author::System,
+        author => author,
+    };
+    block.message.name = block.message.name.take().filter(|name| legal_name(name, LONGEST_NAME).is_none());
+    match &mut block.body {
+        Body::ToolResult(result) => settle_result(result, own && !profile.strict),
+        Body::Reasoning(reasoning) if reasoning.signature.is_none() && reasoning.encrypted.is_none() => {
+            let text = reasoning.text.take().unwrap_or_else(|| reasoning.summary.join("\n\n"));
+            *reasoning = Reasoning { text: Some(text), ..Reasoning::default() };
+            block.extra.remove(ID);
+            let field = match profile.thinking {
+                ThinkingIn::Part => "thinking",
+                ThinkingIn::Field(field) => field,
+                ThinkingIn::Details | ThinkingIn::No => "reasoning",
+            };
+            if field != "reasoning_content" {
+                block.extra.part_mut(ID).spelling.set("field", field);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A result as text: this wire has no other, and no flag for errors.
+fn settle_result(result: &mut ToolResult, own: bool) {
+    for part in &mut result.parts {
+        match part {
+            Part::Other { kind, raw } if !(own && kind == "text") => {
+                let text = raw.get_str("text").map_or_else(|| Json::Object(raw.clone()).to_text(), Into::into);
+                *part = Text { text }.into();
+            }
+            Part::Data(data) => *part = Text { text: data.json.to_text() }.into(),
+            _ => {}
+        }
+    }
+    if let Some(error) = result.error.take() {
+        result.parts.insert(0, Text { text: format!("Error: {error}") }.into());
+    } else if result.is_error == Some(true)
+        && let Some(Part::Text(first)) = result.parts.first_mut()
+    {
+        first.text.insert_str(0, "Error: ");
+    }
+    if result.parts.is_empty() && result.outcome == Some(Outcome::Interrupted) {
+        result.parts.push(Text { text: INTERRUPTED.to_owned() }.into());
+    }
+    if !own {
+        result.name = None;
+    }
+}
+
+/// Drops thinking that no text and no call follows in its message: alone it is no message.
+fn drop_bare_reasoning(history: &mut History) {
+    let is_reasoning = |piece: &Piece| matches!(piece.block.body, Body::Reasoning(_));
+    let mut full: Vec<u32> =
+        history.pieces.iter().filter(|piece| !is_reasoning(piece)).map(|piece| piece.block.message.ordinal).collect();
+    full.dedup();
+    let losses = &mut history.losses;
+    history.pieces.retain(|piece| {
+        let stays = !is_reasoning(piece) || full.binary_search(&piece.block.message.ordinal).is_ok();
+        if !stays {
+            losses.push(Loss::encode(LossKind::Dropped, piece.at(""), "thinking alone is no message here"));
+        }
+        stays
+    });
+}
+
+/// Gives calls without thinking an empty one, which this vendor asks for.
+fn require_thinking(history: &mut History) {
+    let mut thought: Option<u32> = None;
+    let mut pieces = Vec::with_capacity(history.pieces.len());
+    for piece in std::mem::take(&mut history.pieces) {
+        let ordinal = piece.block.message.ordinal;
+        match &piece.block.body {
+            Body::Reasoning(_) => thought = Some(ordinal),
+            Body::ToolCall(_) if thought != Some(ordinal) => {
+                thought = Some(ordinal);
+                let empty = Reasoning { text: Some(String::new()), ..Reasoning::default() };
+                let block = Block::new(Author::Assistant, empty).in_message(ordinal);
+                pieces.push(Piece { from: None, block });
+            }
+            _ => {}
+        }
+        pieces.push(piece);
+    }
+    history.pieces = pieces;
+}
+
+/// Marks an answer at the end as the beginning of the next one.
+fn mark_prefix(history: &mut History) {
+    let Some(last) = history.pieces.last() else { return };
+    let ordinal = last.block.message.ordinal;
+    if speaker(&last.block) != Author::Assistant {
+        return;
+    }
+    if let Some(first) = history.pieces.iter_mut().find(|piece| piece.block.message.ordinal == ordinal) {
+        first.block.message.extra.part_mut(ID).fields.set("prefix", true);
+    }
+}
+
+/// The model to ask.
+fn model(session: &Session, profile: &Profile, own: bool, wanted: &EncodeOptions, losses: &mut Vec<Loss>) -> String {
+    if let Some(model) = &wanted.model {
+        return model.clone();
+    }
+    let left = session.extra.fields(ID).and_then(|fields| fields.get_str("model")).filter(|_| own);
+    let asked = left
+        .map(std::borrow::Cow::into_owned)
+        .or_else(|| session.turns.iter().rev().find_map(|turn| turn.model.clone()));
+    match asked {
+        Some(model) if own && profile.may_own(&model) || profile.owns(&model) => model,
+        _ => {
+            let at = format!("turns[{}].model", session.turns.len().saturating_sub(1));
+            let what = "a request must name a model; give one with --model";
+            losses.push(Loss::encode(LossKind::Synthesised, at, what));
+            profile.model.to_owned()
+        }
+    }
+}
+
+/// The session without its turns, its settings as the vendor takes them.
+fn head(session: &Session, profile: &Profile, own: bool, losses: &mut Vec<Loss>) -> Session {
+    let mut head = session.head();
+    if !own || profile.strict {
+        let notes = if own { head.extra.spelling(ID, "order").cloned() } else { None };
+        head.extra.remove(ID);
+        notes.into_iter().for_each(|order| head.extra.part_mut(ID).spelling.set("order", order));
+        head.tools.iter_mut().for_each(|tool| tool.extra = turnkeep_model::Extra::NONE);
+        head.response_format.iter_mut().for_each(|format| format.extra = turnkeep_model::Extra::NONE);
+    }
+    head.tools.iter_mut().enumerate().for_each(|(index, tool)| settle_tool(index, tool, losses));
+    let has_tools = !head.tools.is_empty() || head.extra.fields(ID).is_some_and(|fields| fields.contains("tools"));
+    settle_options(&mut head.options, profile, has_tools, losses);
+    settle_format(&mut head, losses);
+    name_fields(&mut head, profile);
+    head
+}
+
+fn settle_tool(index: usize, tool: &mut ToolSpec, losses: &mut Vec<Loss>) {
+    if let Some(legal) = legal_name(&tool.name, LONGEST_NAME) {
+        tool.name = legal;
+        let at = format!("tools[{index}].name");
+        losses.push(Loss::encode(LossKind::Renamed, at, "the name is not allowed here"));
+    }
+    if !matches!(tool.parameters, Json::Object(_)) {
+        tool.parameters = Json::Null;
+    }
+}
+
+fn settle_options(options: &mut Options, profile: &Profile, has_tools: bool, losses: &mut Vec<Loss>) {
+    options.extra = turnkeep_model::Extra::NONE;
+    clamp(&mut options.temperature, 0.0, 2.0, "temperature", losses);
+    clamp(&mut options.top_p, 0.0, 1.0, "top_p", losses);
+    clamp(&mut options.presence_penalty, -2.0, 2.0, "presence_penalty", losses);
+    clamp(&mut options.frequency_penalty, -2.0, 2.0, "frequency_penalty", losses);
+    let whole = |number: &Number| number.as_u64().is_some_and(|count| count > 0);
+    options.max_tokens = options.max_tokens.take().filter(whole);
+    options.seed = options.seed.take().filter(|seed| seed.as_i64().is_some());
+    options.top_k = options.top_k.take().filter(|k| profile.top_k && whole(k));
+    options.stop.retain(|text| !text.is_empty());
+    if options.stop.len() > 4 {
+        options.stop.truncate(4);
+        losses.push(Loss::encode(LossKind::Truncated, "options.stop[4]", "at most four texts can end an answer"));
+    }
+    options.reasoning = options.reasoning.take().and_then(|effort| effort_for(effort, profile, losses));
+    if profile.effort != EffortIn::Object {
+        options.budget_tokens = None;
+    }
+    let known = |mode: &ToolMode| !matches!(mode, ToolMode::Other(_));
+    options.tool_choice = options.tool_choice.take().filter(|choice| has_tools && known(&choice.mode));
+    for name in options.tool_choice.iter_mut().flat_map(|choice| &mut choice.names) {
+        if let Some(legal) = legal_name(name, LONGEST_NAME) {
+            *name = legal;
+        }
+    }
+    options.parallel_tool_calls = options.parallel_tool_calls.filter(|_| has_tools);
+}
+
+fn clamp(value: &mut Option<Number>, low: f64, high: f64, name: &str, losses: &mut Vec<Loss>) {
+    let Some(number) = value.as_ref() else { return };
+    let given = number.as_f64();
+    if given.is_nan() {
+        *value = None;
+        return;
+    }
+    if !(low..=high).contains(&given) {
+        *value = Some(Number::from_f64(given.clamp(low, high)));
+        let what = format!("it must lie between {low} and {high}");
+        losses.push(Loss::encode(LossKind::Coerced, format!("options.{name}"), what));
+    }
+}
+
+/// The nearest effort that the vendor knows.
+fn effort_for(effort: Effort, profile: &Profile, losses: &mut Vec<Loss>) -> Option<Effort> {
+    const ORDER: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+    let EffortIn::Word(words) = profile.effort else {
+        return (profile.effort == EffortIn::Object).then_some(effort);
+    };
+    if words.contains(&effort.as_str()) {
+        return Some(effort);
+    }
+    let rank = |word: &str| ORDER.iter().position(|known| *known == word);
+    let wanted = rank(effort.as_str())?;
+    // No thinking at all cannot be said as a little of it.
+    let nearest = words.iter().filter(|_| wanted > 0).min_by_key(|word| {
+        let own = rank(word).unwrap_or(0);
+        (own.abs_diff(wanted), own)
+    })?;
+    let what = format!("this vendor knows {}", words.join(", "));
+    losses.push(Loss::encode(LossKind::Coerced, "options.reasoning", what));
+    Some(Effort::from_word(nearest))
+}
+
+fn settle_format(head: &mut Session, losses: &mut Vec<Loss>) {
+    let Some(format) = &mut head.response_format else { return };
+    match format.kind {
+        ResponseKind::JsonSchema if !matches!(format.schema, Json::Object(_)) => {
+            format.kind = ResponseKind::JsonObject;
+            format.schema = Json::Null;
+            (format.name, format.description, format.strict) = (None, None, None);
+            format.extra.remove(ID);
+        }
+        ResponseKind::JsonSchema if format.name.is_none() => {
+            format.name = Some("answer".to_owned());
+            let what = "a schema must have a name";
+            losses.push(Loss::encode(LossKind::Synthesised, "response_format.name", what));
+        }
+        ResponseKind::JsonSchema => {}
+        ResponseKind::Text | ResponseKind::JsonObject => {
+            format.schema = Json::Null;
+            (format.name, format.description, format.strict) = (None, None, None);
+        }
+        _ => head.response_format = None,
+    }
+}
+
+/// Notes that make the writer use the vendor's names.
+fn name_fields(head: &mut Session, profile: &Profile) {
+    let uses_budget = head.options.reasoning.is_some() || head.options.budget_tokens.is_some();
+    let part = head.extra.part_mut(ID);
+    let names = [("max_completion_tokens", profile.max_tokens), ("seed", profile.seed)];
+    for (usual, name) in names {
+        part.spelling.remove(usual);
+        if usual != name {
+            part.spelling.set(usual, name);
+        }
+    }
+    part.spelling.remove("tool_choice");
+    if profile.required == "any" {
+        part.spelling.set("tool_choice", "any");
+    }
+    if profile.effort == EffortIn::Object {
+        if uses_budget && part.spelling.get("reasoning").is_none() {
+            let object: Object = [("object", Json::Bool(true))].into_iter().collect();
+            part.spelling.set("reasoning", object);
+        }
+    } else {
+        part.spelling.remove("reasoning");
+        part.fields.remove("reasoning");
+    }
+    part.spelling.remove("thinking");
+    part.spelling.remove("kind");
+}

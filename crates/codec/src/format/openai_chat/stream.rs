@@ -1,0 +1,430 @@
+//! From chunks to the response they make up.
+
+use turnkeep_model::Result;
+use turnkeep_model::json::{Json, Object};
+
+use crate::wire::{Assembled, Assembler, Delta};
+
+/// Texts of a message that grow piece by piece, beside its content.
+const GROWING: &[&str] = &["reasoning_content", "reasoning", "refusal"];
+
+/// Puts `chat.completion.chunk`s together.
+#[derive(Default)]
+pub(super) struct Chunks {
+    head: Object,
+    choices: Vec<Choice>,
+    usage: Option<Json>,
+    failed: bool,
+}
+
+#[derive(Default)]
+struct Choice {
+    index: u64,
+    fields: Object,
+    message: Object,
+    content: Option<String>,
+    parts: Vec<Json>,
+    growing: Vec<(&'static str, String)>,
+    details: Vec<Object>,
+    calls: Vec<Call>,
+    legacy: Option<Call>,
+    audio: Object,
+    logprobs: Object,
+    finish: Option<Json>,
+    /// What a screen has been shown, in order: the numbers of blocks.
+    shown: Vec<Shown>,
+}
+
+#[derive(PartialEq, Clone, Copy)]
+enum Shown {
+    Text,
+    Reasoning,
+    Call(usize),
+}
+
+#[derive(Default)]
+struct Call {
+    index: Option<u64>,
+    fields: Object,
+    function: Object,
+    arguments: Option<String>,
+}
+
+impl Assembler for Chunks {
+    fn push(&mut self, event: Json) -> Result<Vec<Delta>> {
+        let Json::Object(chunk) = event else { return Ok(Vec::new()) };
+        let mut deltas = Vec::new();
+        for (key, value) in chunk {
+            match &*key.to_str_lossy() {
+                "choices" => self.choices(value, &mut deltas),
+                "usage" if value != Json::Null => self.usage = Some(value),
+                "usage" | "object" | "obfuscation" => {}
+                name @ ("id" | "created" | "model") => set_first(&mut self.head, name, value),
+                name => {
+                    self.failed |= name == "error";
+                    set_last(&mut self.head, name, value);
+                }
+            }
+        }
+        Ok(deltas)
+    }
+
+    fn finish(self: Box<Self>) -> Assembled {
+        let Chunks { mut head, choices, usage, failed } = *self;
+        let complete = failed || !choices.is_empty() && choices.iter().all(|choice| choice.finish.is_some());
+        let mut body = Object::new();
+        for key in ["id", "created", "model"] {
+            if let Some(value) = head.remove(key) {
+                body.push(key, value);
+            }
+            if key == "id" {
+                body.push("object", "chat.completion");
+            }
+        }
+        if !choices.is_empty() || !failed {
+            body.push("choices", choices.into_iter().map(Choice::finish).collect::<Vec<_>>());
+        }
+        usage.into_iter().for_each(|usage| body.push("usage", usage));
+        head.into_iter().for_each(|(key, value)| body.push(key, value));
+        Assembled { body: Json::Object(body), complete }
+    }
+}
+
+impl Chunks {
+    fn choices(&mut self, value: Json, deltas: &mut Vec<Delta>) {
+        let Json::Array(items) = value else { return };
+        for (place, item) in items.into_iter().enumerate() {
+            let Json::Object(choice) = item else { continue };
+            let index = choice.get("index").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
+            let index = index.unwrap_or(place as u64);
+            let at = self.choices.iter().position(|own| own.index == index).unwrap_or_else(|| {
+                self.choices.push(Choice { index, ..Choice::default() });
+                self.choices.len() - 1
+            });
+            let mut ignored = Vec::new();
+            let shown = if at == 0 { &mut *deltas } else { &mut ignored };
+            if let Some(own) = self.choices.get_mut(at) {
+                own.push(choice, shown);
+            }
+        }
+    }
+}
+
+impl Choice {
+    fn push(&mut self, choice: Object, deltas: &mut Vec<Delta>) {
+        let has_delta = choice.get("delta").and_then(Json::as_object).is_some();
+        for (key, value) in choice {
+            match (&*key.to_str_lossy(), value) {
+                ("index", _) => {}
+                ("delta", Json::Object(delta)) => self.delta(delta, deltas),
+                // Some vendors repeat the message so far beside every delta.
+                ("message", Json::Object(message)) if !has_delta => self.delta(message, deltas),
+                ("message" | "delta", _) => {}
+                ("finish_reason", Json::Null) => {}
+                ("finish_reason", reason) => {
+                    let word = reason.as_str().map(std::borrow::Cow::into_owned).unwrap_or_default();
+                    deltas.push(Delta::Finished { reason: word });
+                    self.finish = Some(reason);
+                }
+                ("logprobs", Json::Object(more)) => append_lists(&mut self.logprobs, more),
+                (name, value) => set_last(&mut self.fields, name, value),
+            }
+        }
+    }
+
+    fn delta(&mut self, delta: Object, deltas: &mut Vec<Delta>) {
+        for (key, value) in delta {
+            match (&*key.to_str_lossy(), value) {
+                ("content", Json::String(text)) => self.say(&text.to_str_lossy(), deltas),
+                ("content", Json::Array(parts)) => parts.into_iter().for_each(|part| self.part(part, deltas)),
+                ("tool_calls", Json::Array(calls)) => calls.into_iter().for_each(|call| self.call(call, deltas)),
+                ("function_call", Json::Object(call)) => self.legacy_call(call),
+                ("reasoning_details", Json::Array(details)) => details.into_iter().for_each(|one| self.detail(one)),
+                ("audio", Json::Object(audio)) => grow(&mut self.audio, audio, &["data", "transcript"]),
+                ("annotations", Json::Array(more)) => append(&mut self.message, "annotations", more),
+                (name, Json::String(text)) if GROWING.contains(&name) => self.grow(name, &text.to_str_lossy(), deltas),
+                ("role", Json::String(role)) if role.to_str_lossy().is_empty() => {}
+                (name, value) => set_last(&mut self.message, name, value),
+            }
+        }
+    }
+
+    fn block(&mut self, what: Shown) -> usize {
+        self.shown.iter().position(|shown| *shown == what).unwrap_or_else(|| {
+            self.shown.push(what);
+            self.shown.len() - 1
+        })
+    }
+
+    fn say(&mut self, text: &str, deltas: &mut Vec<Delta>) {
+        self.content.get_or_insert_default().push_str(text);
+        if !text.is_empty() {
+            deltas.push(Delta::Text { block: self.block(Shown::Text), text: text.to_owned() });
+        }
+    }
+
+    fn grow(&mut self, name: &str, text: &str, deltas: &mut Vec<Delta>) {
+        let Some(name) = GROWING.iter().find(|known| **known == name) else { return };
+        match self.growing.iter_mut().find(|(own, _)| own == name) {
+            Some((_, own)) => own.push_str(text),
+            None => self.growing.push((name, text.to_owned())),
+        }
+        if *name != "refusal" && !text.is_empty() {
+            deltas.push(Delta::Reasoning { block: self.block(Shown::Reasoning), text: text.to_owned() });
+        }
+    }
+
+    /// A piece of a content in parts: of the same kind as the last one, it goes on.
+    fn part(&mut self, part: Json, deltas: &mut Vec<Delta>) {
+        let Json::Object(part) = part else { return self.parts.push(part) };
+        let kind = part.get_str("type").map(std::borrow::Cow::into_owned).unwrap_or_default();
+        match kind.as_str() {
+            "text" => {
+                let text = part.get_str("text").map(std::borrow::Cow::into_owned).unwrap_or_default();
+                deltas.push(Delta::Text { block: self.block(Shown::Text), text });
+            }
+            "thinking" => {
+                let text = thinking_text(&part);
+                deltas.push(Delta::Reasoning { block: self.block(Shown::Reasoning), text });
+            }
+            _ => {}
+        }
+        match self.parts.last_mut() {
+            Some(Json::Object(last)) if last.get_str("type").is_some_and(|own| own == kind) && kind == "text" => {
+                grow(last, part, &["text"]);
+            }
+            Some(Json::Object(last)) if last.get_str("type").is_some_and(|own| own == kind) && kind == "thinking" => {
+                think_on(last, part);
+            }
+            _ => self.parts.push(Json::Object(part)),
+        }
+    }
+
+    fn detail(&mut self, detail: Json) {
+        let Json::Object(detail) = detail else { return };
+        let same = |own: &&mut Object| {
+            own.get("type") == detail.get("type") && own.get("index") == detail.get("index") && !is_whole(&detail)
+        };
+        match self.details.last_mut().filter(same) {
+            Some(own) => grow(own, detail, &["text", "summary", "data"]),
+            None => self.details.push(detail),
+        }
+    }
+
+    fn call(&mut self, call: Json, deltas: &mut Vec<Delta>) {
+        let Json::Object(call) = call else { return };
+        let at = self.call_at(&call);
+        let name = function_text(&call, "name");
+        let text = function_text(&call, "arguments");
+        if let Some(own) = self.calls.get_mut(at) {
+            own.push(call);
+        }
+        let is_new = !self.shown.contains(&Shown::Call(at));
+        let block = self.block(Shown::Call(at));
+        if let Some(name) = name.filter(|_| is_new) {
+            deltas.push(Delta::CallStarted { block, name });
+        }
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            deltas.push(Delta::Arguments { block, text });
+        }
+    }
+
+    /// Which call a piece belongs to. Pieces go by index; where a vendor has none, or repeats one, a new id begins a new
+    /// call.
+    fn call_at(&mut self, call: &Object) -> usize {
+        let index = call.get("index").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
+        let id = call.get_str("id").filter(|id| !id.is_empty());
+        let is_other = |own: &Call| {
+            let own = own.fields.get_str("id").filter(|own| !own.is_empty());
+            matches!((&own, &id), (Some(own), Some(id)) if own != id)
+        };
+        let found = match index {
+            Some(index) => self.calls.iter().rposition(|own| own.index == Some(index)),
+            None => self.calls.len().checked_sub(1),
+        };
+        match found {
+            Some(at) if !self.calls.get(at).is_some_and(is_other) => at,
+            _ => {
+                self.calls.push(Call { index, ..Call::default() });
+                self.calls.len() - 1
+            }
+        }
+    }
+
+    fn legacy_call(&mut self, call: Object) {
+        let mut whole = Object::new();
+        whole.push("function", call);
+        self.legacy.get_or_insert_default().push(whole);
+    }
+
+    fn finish(self) -> Json {
+        let mut message = Object::new();
+        let mut rest = self.message;
+        message.push("role", rest.remove("role").unwrap_or_else(|| "assistant".into()));
+        let calls = !self.calls.is_empty() || self.legacy.is_some();
+        let content = match self.content {
+            Some(text) if self.parts.is_empty() => (!(text.is_empty() && calls)).then(|| Json::from(text)),
+            text => {
+                let text = text.filter(|text| !text.is_empty());
+                let said = text.map(|text| {
+                    let part: Object = [("type", Json::from("text")), ("text", Json::from(text))].into_iter().collect();
+                    Json::Object(part)
+                });
+                let parts: Vec<Json> = self.parts.into_iter().chain(said).collect();
+                (!parts.is_empty()).then(|| Json::from(parts))
+            }
+        };
+        rest.remove("content");
+        message.push("content", content.unwrap_or_default());
+        for (name, text) in self.growing {
+            rest.remove(name);
+            message.push(name, text);
+        }
+        if !self.details.is_empty() {
+            message.push("reasoning_details", self.details.into_iter().map(Json::Object).collect::<Vec<_>>());
+        }
+        if !self.calls.is_empty() {
+            rest.remove("tool_calls");
+            message.push("tool_calls", self.calls.into_iter().map(Call::finish).collect::<Vec<_>>());
+        }
+        if let Some(Json::Object(mut call)) = self.legacy.map(Call::finish) {
+            message.push("function_call", call.remove("function").unwrap_or_default());
+        }
+        if !self.audio.is_empty() {
+            message.push("audio", self.audio);
+        }
+        rest.into_iter().for_each(|(key, value)| message.push(key, value));
+        let mut choice = Object::new();
+        choice.push("index", self.index);
+        choice.push("message", message);
+        if !self.logprobs.is_empty() {
+            choice.push("logprobs", self.logprobs);
+        }
+        choice.push("finish_reason", self.finish.unwrap_or_default());
+        self.fields.into_iter().filter(|(key, _)| !choice_has(key)).for_each(|(key, value)| choice.push(key, value));
+        Json::Object(choice)
+    }
+}
+
+/// An empty `logprobs` beside real ones says nothing.
+fn choice_has(key: &turnkeep_model::JsonString) -> bool {
+    *key.to_str_lossy() == *"logprobs"
+}
+
+impl Call {
+    fn push(&mut self, call: Object) {
+        for (key, value) in call {
+            match (&*key.to_str_lossy(), value) {
+                ("index", _) => {}
+                ("function", Json::Object(function)) => self.function(function),
+                (name, value) => set_first(&mut self.fields, name, value),
+            }
+        }
+    }
+
+    fn function(&mut self, function: Object) {
+        for (key, value) in function {
+            match (&*key.to_str_lossy(), value) {
+                ("arguments", Json::String(text)) => {
+                    self.arguments.get_or_insert_default().push_str(&text.to_str_lossy());
+                }
+                ("name", value) => set_first(&mut self.function, "name", value),
+                (name, value) => set_last(&mut self.function, name, value),
+            }
+        }
+    }
+
+    fn finish(self) -> Json {
+        let Call { fields, mut function, arguments, .. } = self;
+        if let Some(arguments) = arguments {
+            function.set("arguments", arguments);
+        }
+        let mut call = fields;
+        if !function.is_empty() {
+            call.push("function", function);
+        }
+        Json::Object(call)
+    }
+}
+
+fn function_text(call: &Object, key: &str) -> Option<String> {
+    call.get("function")?.as_object()?.get_str(key).map(std::borrow::Cow::into_owned)
+}
+
+/// Whether a piece of reasoning comes in one, as ciphers do.
+fn is_whole(detail: &Object) -> bool {
+    detail.get_str("type").is_some_and(|kind| kind == "reasoning.encrypted") && detail.contains("id")
+}
+
+fn thinking_text(part: &Object) -> String {
+    let items = part.get("thinking").and_then(Json::as_array).unwrap_or_default();
+    let texts = items.iter().filter_map(|item| item.as_object()?.get_str("text").map(std::borrow::Cow::into_owned));
+    texts.collect()
+}
+
+fn think_on(last: &mut Object, more: Object) {
+    let text = thinking_text(last) + &thinking_text(&more);
+    let part: Object = [("type", Json::from("text")), ("text", Json::from(text))].into_iter().collect();
+    last.set("thinking", vec![Json::Object(part)]);
+    more.into_iter().filter(|(key, _)| !matches!(&*key.to_str_lossy(), "type" | "thinking")).for_each(
+        |(key, value)| {
+            set_last(last, &key.to_str_lossy(), value);
+        },
+    );
+}
+
+/// Keeps the first value that says something.
+fn set_first(object: &mut Object, key: &str, value: Json) {
+    if object.get(key).is_none_or(says_nothing) {
+        object.set(key, value);
+    }
+}
+
+/// Keeps the last value that says something.
+fn set_last(object: &mut Object, key: &str, value: Json) {
+    if !says_nothing(&value) || object.get(key).is_none() {
+        object.set(key, value);
+    }
+}
+
+fn says_nothing(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::String(text) => text.to_str_lossy().is_empty(),
+        Json::Number(number) => number.as_str() == "0",
+        _ => false,
+    }
+}
+
+/// Adds an object to another: texts named in `texts` go on, other fields are replaced.
+fn grow(own: &mut Object, more: Object, texts: &[&str]) {
+    for (key, value) in more {
+        let key = key.to_str_lossy();
+        match (own.get_str(&key), &value) {
+            (Some(before), Json::String(text)) if texts.contains(&&*key) => {
+                let joined = before.into_owned() + &text.to_str_lossy();
+                own.set(&key, joined);
+            }
+            _ => set_last(own, &key, value),
+        }
+    }
+}
+
+fn append(object: &mut Object, key: &str, more: Vec<Json>) {
+    let mut items = match object.remove(key) {
+        Some(Json::Array(items)) => items,
+        _ => Vec::new(),
+    };
+    items.extend(more);
+    object.push(key, items);
+}
+
+fn append_lists(own: &mut Object, more: Object) {
+    for (key, value) in more {
+        let key = key.to_str_lossy();
+        match value {
+            Json::Array(items) => append(own, &key, items),
+            value => set_last(own, &key, value),
+        }
+    }
+}
