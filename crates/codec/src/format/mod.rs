@@ -3,13 +3,21 @@
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::codec::Codec;
+use crate::wire::WireCodec;
 
 pub mod geppetto;
 mod native;
+pub mod responses;
 
 /// Every format, in the order of the documentation and of sniffing.
-pub static ALL: &[&dyn Codec] =
-    &[&native::JsonCodec, &native::YamlCodec, &native::JournalCodec, &geppetto::TurnCodec, &geppetto::FixtureCodec];
+pub static ALL: &[&dyn Codec] = &[
+    &native::JsonCodec,
+    &native::YamlCodec,
+    &native::JournalCodec,
+    &geppetto::TurnCodec,
+    &geppetto::FixtureCodec,
+    &WireCodec(responses::Responses),
+];
 
 /// The format with this id.
 ///

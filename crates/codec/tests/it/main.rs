@@ -3,4 +3,5 @@
 
 mod geppetto;
 mod laws;
+mod responses;
 mod yaml;
