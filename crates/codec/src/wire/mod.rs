@@ -7,6 +7,7 @@
 mod codec;
 pub mod frame;
 mod kind;
+pub mod repair;
 mod stream;
 
 pub use codec::{Wire, WireCodec};

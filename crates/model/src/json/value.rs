@@ -53,6 +53,20 @@ impl JsonString {
         }
     }
 
+    /// The content, or the string itself where no Rust string can hold it.
+    ///
+    /// # Errors
+    /// The string, where it holds half a surrogate pair.
+    pub fn into_string(self) -> Result<String, JsonString> {
+        match self.0 {
+            Spelling::Plain(text) => Ok(text.into_string()),
+            Spelling::Escaped(spelling) => match escape::decode_lossy(&spelling) {
+                (text, Ok(())) => Ok(text),
+                (_, Err(_)) => Err(JsonString(Spelling::Escaped(spelling))),
+            },
+        }
+    }
+
     /// The content, with U+FFFD for half of a surrogate pair.
     pub fn to_str_lossy(&self) -> Cow<'_, str> {
         match &self.0 {
