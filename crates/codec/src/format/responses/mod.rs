@@ -7,6 +7,7 @@
 
 mod answer;
 mod apart;
+mod fit;
 mod item;
 //mod lint;
 mod message;
@@ -16,7 +17,7 @@ mod output;
 mod part;
 mod profile;
 mod reasoning;
-//mod repair;
+mod repair;
 mod request;
 mod stream;
 mod tools;
