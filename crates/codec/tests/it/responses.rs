@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use turnkeep_codec::{Codec, DecodeOptions, EncodeOptions, Input, format};
+use turnkeep_codec::{Codec, DecodeOptions, EncodeOptions, Input, format, lint};
 use turnkeep_model::Json;
 use turnkeep_model::json::{self, Node};
 
@@ -118,4 +118,37 @@ fn first_difference(a: &Json, b: &Json, at: &str) -> String {
         }
         _ => format!("{at} differs: {} / {}", a.to_text().chars().take(150).collect::<String>(), b.to_text().chars().take(150).collect::<String>()),
     }
+}
+
+/// The lint target of a record's vendor.
+fn target(record: &Record) -> &'static str {
+    match record.id.split('/').next().unwrap_or_default() {
+        "azure-responses" => "openai.responses:azure",
+        "xai-responses" => "openai.responses:xai",
+        "openai-responses" => "openai.responses",
+        _ => "openai.responses:compatible",
+    }
+}
+
+fn errors(body: &Json, target: &str) -> Vec<String> {
+    let bytes = bytes(body);
+    let found = lint::lint(Input::new(&bytes), target, lint::Strictness::Lax).unwrap();
+    let errors = found.iter().filter(|finding| finding.severity == lint::Severity::Error);
+    errors.map(|finding| format!("{} at {}: {}", finding.rule, finding.at, finding.what)).collect()
+}
+
+#[test]
+fn what_was_accepted_lints_clean() {
+    let Some(records) = records("what_was_accepted_lints_clean") else { return };
+    let accepted: Vec<_> =
+        records.iter().filter(|record| record.kind == "request" && record.accepted == Some(true)).collect();
+    let alarms: Vec<_> = accepted
+        .iter()
+        .filter_map(|record| {
+            let errors = errors(&record.body, target(record));
+            (!errors.is_empty()).then(|| format!("{} {:?}", record.id, errors))
+        })
+        .collect();
+    println!("{} accepted requests: {} false alarms", accepted.len(), alarms.len());
+    assert!(alarms.len() * 200 < accepted.len(), "{}", alarms.join("\n"));
 }

@@ -9,7 +9,7 @@ mod answer;
 mod apart;
 mod fit;
 mod item;
-//mod lint;
+mod lint;
 mod message;
 mod next;
 mod options;
@@ -24,7 +24,7 @@ mod tools;
 mod usage;
 mod wire;
 
-//pub use lint::{RULES, Rule, lint};
+pub use lint::{RULES, Rule, lint};
 pub use profile::Profile;
 pub(super) use wire::Responses;
 
