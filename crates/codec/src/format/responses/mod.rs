@@ -26,6 +26,7 @@ mod wire;
 
 pub use lint::{RULES, Rule, lint};
 pub use profile::Profile;
+pub use stream::assembler;
 pub(super) use wire::Responses;
 
 /// The name of the wire, under which its extras are kept.

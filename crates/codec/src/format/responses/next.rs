@@ -39,7 +39,14 @@ pub(super) fn request(session: &Session, options: &EncodeOptions) -> (Json, Vec<
     let (blocks, more) = history(session, &aim);
     losses.extend(more);
     let blocks: Vec<&Block> = blocks.iter().collect();
-    (request::write(&head, &blocks, Some(aim.model)), losses)
+    let mut body = request::write(&head, &blocks, Some(aim.model));
+    // An answer without its request asks nothing; a reader still has to see what this is.
+    if let (Json::Object(body), false) = (&mut body, aim.server_holds_items)
+        && !body.contains("input")
+    {
+        body.push("input", Vec::new());
+    }
+    (body, losses)
 }
 
 fn aim(session: &Session, options: &EncodeOptions) -> (Aim, Vec<Loss>) {
@@ -94,6 +101,9 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
     repair::name_files(&mut history);
     repair::results(&mut history);
     repair::answers_together(&mut history);
+    if aim.profile.calls_stand_together {
+        repair::calls_last(&mut history);
+    }
     history.limit_reasoning(session, |reasoning, turn| repair::sends(reasoning, turn, aim));
     history.remove_empty_text(str::is_empty);
     if aim.server_holds_items {

@@ -117,6 +117,16 @@ pub(super) fn answers_together(history: &mut History) {
     }
 }
 
+/// Puts the calls of an answer after its words, for vendors that want nothing between calls and their outputs.
+pub(super) fn calls_last(history: &mut History) {
+    let same = |a: &Piece, b: &Piece| {
+        a.block.is_answer() && b.block.is_answer() && a.block.message.ordinal == b.block.message.ordinal
+    };
+    for answer in history.pieces.chunk_by_mut(same) {
+        answer.sort_by_key(|piece| matches!(piece.block.body, Body::ToolCall(_)));
+    }
+}
+
 /// What of some thinking can be sent: all of it where it was made, if it can be verified there; a reasoning item cannot
 /// be made up.
 pub(super) fn sends(reasoning: &Reasoning, turn: Option<&Turn>, aim: &Aim) -> Sends {

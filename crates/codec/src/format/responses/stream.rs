@@ -7,9 +7,14 @@ use turnkeep_model::json::{Json, Object};
 
 use crate::wire::{Assembled, Assembler, Delta};
 
+/// A machine that puts streams of this wire together.
+pub fn assembler() -> Box<dyn Assembler> {
+    Box::new(Stream::default())
+}
+
 /// A response that is being streamed.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+struct Stream {
     /// The response as it was last told as a whole.
     body: Object,
     items: BTreeMap<u64, Item>,

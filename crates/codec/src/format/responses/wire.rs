@@ -98,7 +98,7 @@ impl Wire for Responses {
     }
 
     fn assembler(&self) -> Box<dyn Assembler> {
-        Box::new(stream::Stream::default())
+        stream::assembler()
     }
 }
 
@@ -106,8 +106,14 @@ fn is_item(item: &Json) -> bool {
     item.as_object().is_some_and(|item| item.contains("role") || item.contains("type"))
 }
 
+/// Vendors word their refusals differently.
 fn is_error(body: &Object) -> bool {
-    body.len() == 1 && body.get("error").and_then(Json::as_object).is_some_and(|error| error.contains("message"))
+    let is_told = match body.get("error").or_else(|| body.get("detail")) {
+        Some(Json::Object(error)) => error.contains("message"),
+        Some(Json::String(_)) => true,
+        _ => false,
+    };
+    is_told && !["input", "model", "messages"].iter().any(|key| body.contains(key))
 }
 
 fn object(body: Json, name: &str) -> Result<Object> {

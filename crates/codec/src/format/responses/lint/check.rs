@@ -59,25 +59,17 @@ pub(super) fn repeated_outputs(body: &Body<'_>) -> Vec<Hit> {
     repeated.map(|item| item.hit("call_id", item.text("call_id"))).collect()
 }
 
-/// Calls that come after an output of their own answer while another call is still open.
+/// Calls that something else follows before their outputs.
 pub(super) fn interleaved(body: &Body<'_>) -> Vec<Hit> {
     let mut open: Vec<&Item<'_>> = Vec::new();
     let mut hits = Vec::new();
-    let mut has_output = false;
     for item in &body.items {
         if item.is_call() {
-            if has_output && let Some(waiting) = open.first() {
-                hits.push(waiting.hit("call_id", waiting.text("call_id")));
-            }
             open.push(item);
         } else if item.is_output() {
             open.retain(|call| call.text("call_id") != item.text("call_id"));
-            has_output = true;
-        } else if open.is_empty() || !item.is_answer() {
-            open.clear();
-        }
-        if open.is_empty() {
-            has_output = false;
+        } else if item.kind == "message" {
+            hits.extend(open.drain(..).map(|call| call.hit("call_id", call.text("call_id"))));
         }
     }
     hits
@@ -96,10 +88,10 @@ pub(super) fn reasoning_without_follower(body: &Body<'_>) -> Vec<Hit> {
     hits
 }
 
-/// A call that thinking led to names it by its id. Which calls are such cannot be seen: where other thinking is sent,
-/// it is likely.
+/// A call that thinking led to names it by its id. Which calls are such cannot be seen: where the model thinks, it is
+/// likely.
 pub(super) fn call_without_reasoning(body: &Body<'_>) -> Vec<Hit> {
-    if body.refers || body.of_kind(&["reasoning"]).next().is_none() {
+    if body.refers || !(always_thinks(&body.model) || is_told_to_think(body)) {
         return Vec::new();
     }
     let mut hits = Vec::new();
@@ -108,18 +100,27 @@ pub(super) fn call_without_reasoning(body: &Body<'_>) -> Vec<Hit> {
         match item.kind.as_str() {
             "reasoning" => thought = true,
             "function_call" if item.has("id") && !thought => hits.push(item.hit("id", item.text("id"))),
-            _ if !item.is_answer() => thought = false,
+            "message" if !item.is_answer() => thought = false,
             _ => {}
         }
     }
     hits
 }
 
+/// Later models of the family may be told not to think, or choose to.
+fn always_thinks(model: &str) -> bool {
+    !model.starts_with("gpt-5.")
+}
+
+fn is_told_to_think(body: &Body<'_>) -> bool {
+    let reasoning = body.object.get("reasoning").and_then(Json::as_object);
+    let effort = reasoning.and_then(|reasoning| reasoning.get_str("effort"));
+    effort.is_some_and(|effort| effort != "none") || body.of_kind(&["reasoning"]).next().is_some()
+}
+
 pub(super) fn reasoning_without_content(body: &Body<'_>) -> Vec<Hit> {
-    if !body.is_stateless() {
-        return Vec::new();
-    }
-    let bare = body.of_kind(&["reasoning"]).filter(|item| !item.has("encrypted_content"));
+    let is_kept = |item: &&Item<'_>| item.has("id") && !body.is_stateless();
+    let bare = body.of_kind(&["reasoning"]).filter(|item| !item.has("encrypted_content") && !is_kept(item));
     bare.map(|item| item.hit("encrypted_content", item.text("id"))).collect()
 }
 

@@ -77,7 +77,7 @@ pub const RULES: &[Rule] = &[
         vendors: &["deepseek"],
         models: ANY,
         evidence: "No tool output found for tool call {}.",
-        fix: "put the outputs of an answer after its last call",
+        fix: "put the calls of an answer together and their outputs right after them",
         check: check::interleaved,
     },
     Rule {
