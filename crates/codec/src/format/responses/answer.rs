@@ -134,8 +134,8 @@ pub(super) fn write(turn: &Turn, blocks: &[&Block]) -> Json {
     made.put_some("created_at", turn.timing.created.as_ref().map(seconds));
     made.put_some("completed_at", turn.timing.completed.as_ref().map(seconds));
     let word = turn.finish.as_ref().and_then(|finish| finish.word.as_deref());
-    let is_status = word.is_none_or(|word| STATUSES.contains(&word))
-        || part.is_some_and(|part| part.spelling.contains("status"));
+    let is_status =
+        word.is_none_or(|word| STATUSES.contains(&word)) || part.is_some_and(|part| part.spelling.contains("status"));
     made.put_some("status", if is_status { word } else { Some("incomplete") });
     made.put_some("error", turn.errors.first().map(write_error));
     if let (Some(word), false) = (word, is_status) {

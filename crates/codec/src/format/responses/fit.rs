@@ -1,7 +1,9 @@
 //! Settings, tools and media that a model of this wire takes.
 
 use turnkeep_model::json::{Json, Number, Object};
-use turnkeep_model::{Effort, Loss, LossKind, Media, Options, ResponseFormat, ResponseKind, Session, ToolMode, ToolSpec};
+use turnkeep_model::{
+    Effort, Loss, LossKind, Media, Options, ResponseFormat, ResponseKind, Session, ToolMode, ToolSpec,
+};
 
 use super::next::Aim;
 use super::part;
@@ -21,7 +23,11 @@ const ALL_EFFORTS: &[Effort] =
 
 /// Longer names first. What is not here takes everything.
 const MODELS: &[Model] = &[
-    Model { begins: "gpt-5.", efforts: &[Effort::None, Effort::Low, Effort::Medium, Effort::High, Effort::XHigh], samples: false },
+    Model {
+        begins: "gpt-5.",
+        efforts: &[Effort::None, Effort::Low, Effort::Medium, Effort::High, Effort::XHigh],
+        samples: false,
+    },
     Model { begins: "gpt-5", efforts: &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High], samples: false },
     Model { begins: "gpt-4", efforts: &[], samples: true },
     Model { begins: "gpt-3.5", efforts: &[], samples: true },
@@ -30,6 +36,14 @@ const MODELS: &[Model] = &[
     Model { begins: "o3", efforts: &[Effort::Low, Effort::Medium, Effort::High], samples: false },
     Model { begins: "o4", efforts: &[Effort::Low, Effort::Medium, Effort::High], samples: false },
 ];
+
+/// How the names of models that think begin.
+pub(super) const THINKING: &[&str] = &["o1", "o3", "o4", "gpt-5"];
+
+/// Whether a model of those cannot but think. Later ones may be told not to, or choose to.
+pub(super) fn always_thinks(model: &str) -> bool {
+    !model.starts_with("gpt-5.")
+}
 
 /// The fewest tokens that an answer may be limited to.
 const FEWEST_TOKENS: u64 = 16;
@@ -77,7 +91,19 @@ fn schema(schema: Json) -> Json {
     if !object.contains("properties") {
         object.set("properties", Object::new());
     }
-    Json::Object(object)
+    let mut schema = Json::Object(object);
+    only_json(&mut schema);
+    schema
+}
+
+/// Some systems write numbers that JSON has not.
+fn only_json(value: &mut Json) {
+    match value {
+        Json::Number(number) if !number.is_json() => *value = Json::Null,
+        Json::Array(items) => items.iter_mut().for_each(only_json),
+        Json::Object(object) => object.iter_mut().for_each(|(_, value)| only_json(value)),
+        _ => {}
+    }
 }
 
 /// Whether a schema says all that a strict one must: every property required, and no others.
@@ -107,6 +133,7 @@ fn format(mut format: ResponseFormat) -> Option<ResponseFormat> {
         }
         ResponseKind::JsonSchema => {
             format.schema.as_object()?;
+            only_json(&mut format.schema);
             let name = format.name.unwrap_or_else(|| "answer".to_owned());
             format.name = Some(legal_name(&name, 64).unwrap_or(name));
             format.strict = format.strict.map(|strict| strict && is_strict(&format.schema));
@@ -133,7 +160,8 @@ fn choice(options: &mut Options, tools: &[ToolSpec]) {
 
 fn sampling(options: &mut Options, model: Option<&Model>, losses: &mut Vec<Loss>) {
     let samples = model.is_none_or(|model| model.samples);
-    for (value, most, at) in [(&mut options.temperature, 2, "options.temperature"), (&mut options.top_p, 1, "options.top_p")]
+    for (value, most, at) in
+        [(&mut options.temperature, 2, "options.temperature"), (&mut options.top_p, 1, "options.top_p")]
     {
         if !samples && value.take().is_some() {
             losses.push(Loss::encode(LossKind::Dropped, at, "this model does not take it"));
@@ -164,7 +192,8 @@ fn effort(options: &mut Options, model: Option<&Model>, losses: &mut Vec<Loss>) 
     let wanted = options.reasoning.take().or_else(|| budget.map(of_budget));
     let Some(wanted) = wanted else { return };
     let rank = |effort: &Effort| ALL_EFFORTS.iter().position(|other| other == effort);
-    let nearest = rank(&wanted).and_then(|own| efforts.iter().min_by_key(|effort| rank(effort).unwrap_or(0).abs_diff(own)));
+    let nearest =
+        rank(&wanted).and_then(|own| efforts.iter().min_by_key(|effort| rank(effort).unwrap_or(0).abs_diff(own)));
     if nearest != Some(&wanted) {
         let what = format!("this model does not think with effort {wanted}");
         losses.push(Loss::encode(LossKind::Coerced, "options.reasoning", what));

@@ -51,7 +51,8 @@ pub(super) fn request(session: &Session, options: &EncodeOptions) -> (Json, Vec<
 
 fn aim(session: &Session, options: &EncodeOptions) -> (Aim, Vec<Loss>) {
     let own = session.extra.part(FORMAT).is_some() || session.turns.iter().any(answer::is_from_response);
-    let said = options.model.clone().or_else(|| request::model(session).filter(|_| own)).or_else(|| last_model(session));
+    let said =
+        options.model.clone().or_else(|| request::model(session).filter(|_| own)).or_else(|| last_model(session));
     let losses = if said.is_some() { Vec::new() } else { made_up(session) };
     let model = said.unwrap_or_else(|| ANY_MODEL.to_owned());
     let answered = session.turns.iter().rev().find(|turn| turn.api.as_deref() == Some(FORMAT));
@@ -97,7 +98,10 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
     let mut history = History::of(session);
     repair::authors(&mut history);
     repair::bodies(&mut history, aim);
-    history.describe_media(|media, block| block.author == Author::User && fit::takes(media, aim), |media| fit::takes(media, aim));
+    history.describe_media(
+        |media, block| block.author == Author::User && fit::takes(media, aim),
+        |media| fit::takes(media, aim),
+    );
     repair::name_files(&mut history);
     repair::results(&mut history);
     repair::answers_together(&mut history);
@@ -114,6 +118,8 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
     history.rename_calls(&IdRule { shortest: 1, longest: aim.profile.longest_call_id, legal: |c| !c.is_control() });
     history.rename_tools(LONGEST_NAME);
     repair::item_ids(&mut history, session, aim);
+    repair::followers(&mut history, aim);
+    repair::ids_without_reasoning(&mut history, session, aim);
     repair::followers(&mut history, aim);
     repair::own_messages(&mut history, session);
     history.number_messages(|a, b| {

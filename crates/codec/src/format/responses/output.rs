@@ -14,7 +14,9 @@ const USUAL: &str = "function_call_output";
 /// Whether an item is an output that can be read into a block.
 pub(super) fn is_readable(object: &Object) -> bool {
     let output = match object.get("output") {
-        Some(Json::Array(parts)) => parts.iter().all(|part| part.as_object().is_some_and(|part| !part.has_duplicates())),
+        Some(Json::Array(parts)) => {
+            parts.iter().all(|part| part.as_object().is_some_and(|part| !part.has_duplicates()))
+        }
         Some(output) => output.as_str().is_some(),
         None => false,
     };

@@ -66,12 +66,11 @@ fn read_media(object: Object, kind: &str, slots: &[Slot]) -> (Body, ExtraPart) {
     apart.text("type");
     let mut media = Media::default();
     if kind == "input_image" {
-        match apart.text("image_url") {
-            Some(url) => match data_url(&url) {
+        if let Some(url) = apart.text("image_url") {
+            match data_url(&url) {
                 Some(data) => set_data(&mut media, data),
                 None => media.url = Some(url),
-            },
-            None => {}
+            }
         }
     } else {
         media.name = apart.text("filename");

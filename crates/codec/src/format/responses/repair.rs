@@ -1,10 +1,12 @@
 //! Steps that make a history valid for this wire, beside those of every wire.
 
 use turnkeep_model::json::Json;
-use turnkeep_model::{Block, Body, ItemId, Loss, LossKind, Media, Part, Reasoning, Session, Text, ToolResult, Turn};
+use turnkeep_model::{
+    Author, Block, Body, Effort, ItemId, Loss, LossKind, Media, Part, Reasoning, Session, Text, ToolResult, Turn,
+};
 
 use super::next::Aim;
-use super::{FORMAT, item, part};
+use super::{FORMAT, fit, item, part};
 use crate::wire::repair::{History, INTERRUPTED, Piece, Sends, speaker};
 
 /// Gives every block an author that the wire knows.
@@ -45,19 +47,23 @@ pub(super) fn bodies(history: &mut History, aim: &Aim) {
 pub(super) fn name_files(history: &mut History) {
     for piece in &mut history.pieces {
         let at = piece.at("name");
-        match &mut piece.block.body {
-            Body::Media(media) => {
-                if name_file(media) {
-                    history.losses.push(Loss::encode(LossKind::Synthesised, at, "a file must have a name"));
-                }
+        let named = match &mut piece.block.body {
+            Body::Media(media) => name_file(media),
+            Body::ToolResult(result) => {
+                result.parts.iter_mut().for_each(name_part);
+                false
             }
-            Body::ToolResult(result) => result.parts.iter_mut().for_each(|part| {
-                if let Part::Media(media) = part {
-                    name_file(media);
-                }
-            }),
-            _ => {}
+            _ => false,
+        };
+        if named {
+            history.losses.push(Loss::encode(LossKind::Synthesised, at, "a file must have a name"));
         }
+    }
+}
+
+fn name_part(part: &mut Part) {
+    if let Part::Media(media) = part {
+        name_file(media);
     }
 }
 
@@ -155,7 +161,7 @@ pub(super) fn close_calls(history: &mut History) {
     let made = open.map(|call| {
         let parts = vec![Text { text: INTERRUPTED.to_owned() }.into()];
         let result = ToolResult { call, name: None, parts, error: None, is_error: None, outcome: None };
-        Piece { from: None, block: Block::new(turnkeep_model::Author::Tool, result) }
+        Piece { from: None, block: Block::new(Author::Tool, result) }
     });
     let made: Vec<_> = made.collect();
     history.pieces.extend(made);
@@ -174,15 +180,40 @@ pub(super) fn item_ids(history: &mut History, session: &Session, aim: &Aim) {
     }
 }
 
-/// Ids tell what they name.
+/// Ids tell what they name; some vendors insist on it.
 fn is_id_of(block: &Block, id: &ItemId, aim: &Aim) -> bool {
     let starts = match &block.body {
-        Body::Reasoning(_) => "rs_",
-        Body::ToolCall(_) if block.extra.spelling(FORMAT, "type").is_some() => "ctc_",
-        Body::ToolCall(_) => "fc_",
-        _ => "msg_",
+        Body::Reasoning(_) => "rs",
+        Body::ToolCall(_) if block.extra.spelling(FORMAT, "type").is_some() => "ctc",
+        Body::ToolCall(_) => "fc",
+        _ if block.author != Author::Assistant => "",
+        _ => "msg",
     };
-    aim.is_home || id.as_str().starts_with(starts)
+    let is_lenient = aim.is_home && !aim.profile.reasoning_needs_follower;
+    is_lenient || id.as_str().starts_with(starts)
+}
+
+/// A call that thinking led to names it by its id: where that thinking is not sent, the id must not be either.
+pub(super) fn ids_without_reasoning(history: &mut History, session: &Session, aim: &Aim) {
+    let is_thinking = fit::THINKING.iter().any(|begins| aim.model.starts_with(begins));
+    let has_thought = |piece: &Piece| matches!(piece.block.body, Body::Reasoning(_));
+    let is_told = session.options.reasoning.as_ref().is_some_and(|effort| *effort != Effort::None);
+    let thinks = fit::always_thinks(&aim.model) || is_told || history.pieces.iter().any(has_thought);
+    if !aim.profile.reasoning_needs_follower || !is_thinking || !thinks || aim.server_holds_items {
+        return;
+    }
+    let mut thought = false;
+    for piece in &mut history.pieces {
+        match &piece.block.body {
+            Body::Reasoning(_) => thought = true,
+            Body::ToolCall(_) if !thought && piece.block.item_id.take().is_some() => {
+                let what = "the reasoning it goes with is not sent";
+                history.losses.push(Loss::encode(LossKind::Dropped, piece.at("item_id"), what));
+            }
+            Body::Text(_) | Body::Media(_) if !piece.block.is_answer() => thought = false,
+            _ => {}
+        }
+    }
 }
 
 /// Reasoning with an id needs the item it led to, with its id. Without that it is sent without its id where it can be

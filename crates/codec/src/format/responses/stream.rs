@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use turnkeep_model::Result;
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::{Json, Number, Object};
 
 use crate::wire::{Assembled, Assembler, Delta};
 
@@ -78,7 +78,10 @@ impl Stream {
                 self.tell(&mut event);
                 Vec::new()
             }
-            "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled"
+            "response.completed"
+            | "response.incomplete"
+            | "response.failed"
+            | "response.cancelled"
             | "response.done" => {
                 self.tell(&mut event);
                 self.complete = true;
@@ -123,7 +126,8 @@ impl Stream {
     fn item(&mut self, done: bool, mut event: Object) -> Vec<Delta> {
         let index = index(&event, "output_index");
         let Some(Json::Object(object)) = event.remove("item") else { return Vec::new() };
-        let name = object.get_str("name").filter(|_| !done && object.contains("call_id")).map(std::borrow::Cow::into_owned);
+        let name =
+            object.get_str("name").filter(|_| !done && object.contains("call_id")).map(std::borrow::Cow::into_owned);
         self.items.insert(index, Item { object, done, texts: Vec::new() });
         let block = self.block(index, 0);
         name.map(|name| Delta::CallStarted { block, name }).into_iter().collect()
@@ -136,7 +140,9 @@ impl Stream {
         let item = self.items.entry(output).or_default();
         match effect {
             Effect::Set(list, index, value) => {
-                item.texts.retain(|(place, _)| !matches!(place, Place::Element(in_list, at, ..) if *in_list == list && *at == index));
+                item.texts.retain(
+                    |(place, _)| !matches!(place, Place::Element(in_list, at, ..) if *in_list == list && *at == index),
+                );
                 set_element(&mut item.object, list, index, value);
                 Vec::new()
             }
@@ -158,7 +164,9 @@ impl Stream {
         };
         let block = self.block(output, part);
         vec![match place {
-            Place::Element("summary", ..) | Place::Element(_, _, "reasoning_text", _) => Delta::Reasoning { block, text },
+            Place::Element("summary", ..) | Place::Element(_, _, "reasoning_text", _) => {
+                Delta::Reasoning { block, text }
+            }
             Place::Element(..) => Delta::Text { block, text },
             Place::Field(_) | Place::Within(..) => Delta::Arguments { block, text },
         }]
@@ -212,7 +220,7 @@ fn effect(kind: &str, event: &mut Object) -> Option<Effect> {
 }
 
 fn index(event: &Object, key: &str) -> u64 {
-    event.get(key).and_then(Json::as_number).and_then(|number| number.as_u64()).unwrap_or_default()
+    event.get(key).and_then(Json::as_number).and_then(Number::as_u64).unwrap_or_default()
 }
 
 impl Item {
@@ -269,7 +277,8 @@ fn put_text(object: &mut Object, place: Place, text: String) {
             object.set(outer, inner);
         }
         Place::Element(list, index, kind, field) => {
-            let found = object.get(list).and_then(Json::as_array).and_then(|items| items.get(usize::try_from(index).ok()?));
+            let found =
+                object.get(list).and_then(Json::as_array).and_then(|items| items.get(usize::try_from(index).ok()?));
             let mut element = match found {
                 Some(Json::Object(element)) => element.clone(),
                 _ => [("type", Json::from(kind))].into_iter().collect(),

@@ -1,6 +1,6 @@
 //! Tools that the model is told of.
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::{Json, Number, Object};
 use turnkeep_model::{ExtraPart, Session, ToolSpec};
 
 use super::apart::{Apart, Emit, Slot, Together, keep};
@@ -62,7 +62,7 @@ pub(super) fn write(tools: &[ToolSpec], part: Option<&ExtraPart>) -> Option<Json
     let rest = part.and_then(|part| part.fields.get("tools")).and_then(Json::as_array).unwrap_or_default();
     let places = part.and_then(|part| part.spelling.get("tools")).and_then(Json::as_array).unwrap_or_default();
     for (index, tool) in rest.iter().enumerate() {
-        let place = places.get(index).and_then(Json::as_number).and_then(|place| place.as_u64());
+        let place = places.get(index).and_then(Json::as_number).and_then(Number::as_u64);
         let place = place.and_then(|place| usize::try_from(place).ok()).unwrap_or(usize::MAX);
         written.insert(place.min(written.len()), tool.clone());
     }

@@ -91,7 +91,7 @@ pub(super) fn reasoning_without_follower(body: &Body<'_>) -> Vec<Hit> {
 /// A call that thinking led to names it by its id. Which calls are such cannot be seen: where the model thinks, it is
 /// likely.
 pub(super) fn call_without_reasoning(body: &Body<'_>) -> Vec<Hit> {
-    if body.refers || !(always_thinks(&body.model) || is_told_to_think(body)) {
+    if body.refers || !(fit::always_thinks(&body.model) || is_told_to_think(body)) {
         return Vec::new();
     }
     let mut hits = Vec::new();
@@ -107,11 +107,6 @@ pub(super) fn call_without_reasoning(body: &Body<'_>) -> Vec<Hit> {
     hits
 }
 
-/// Later models of the family may be told not to think, or choose to.
-fn always_thinks(model: &str) -> bool {
-    !model.starts_with("gpt-5.")
-}
-
 fn is_told_to_think(body: &Body<'_>) -> bool {
     let reasoning = body.object.get("reasoning").and_then(Json::as_object);
     let effort = reasoning.and_then(|reasoning| reasoning.get_str("effort"));
@@ -125,7 +120,8 @@ pub(super) fn reasoning_without_content(body: &Body<'_>) -> Vec<Hit> {
 }
 
 pub(super) fn reasoning_without_summary(body: &Body<'_>) -> Vec<Hit> {
-    let bare = body.of_kind(&["reasoning"]).filter(|item| item.object.get("summary").and_then(Json::as_array).is_none());
+    let bare =
+        body.of_kind(&["reasoning"]).filter(|item| item.object.get("summary").and_then(Json::as_array).is_none());
     bare.map(|item| item.hit("summary", format!("input[{}].summary", item.place))).collect()
 }
 
@@ -187,10 +183,10 @@ pub(super) fn incomplete_calls(body: &Body<'_>) -> Vec<Hit> {
 }
 
 pub(super) fn names(body: &Body<'_>) -> Vec<Hit> {
-    let wrong = |name: &str| {
-        name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
-    };
-    let calls = body.of_kind(&["function_call"]).filter(|item| item.object.get_str("name").is_some_and(|name| wrong(&name)));
+    let wrong =
+        |name: &str| name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let calls =
+        body.of_kind(&["function_call"]).filter(|item| item.object.get_str("name").is_some_and(|name| wrong(&name)));
     let calls = calls.map(|item| item.hit("name", format!("input[{}].name", item.place)));
     let functions = body.tools().filter(|(_, tool)| is(tool, "type", "function"));
     let tools = functions.filter(|(_, tool)| wrong(&tool.get_str("name").unwrap_or_default()));
@@ -218,11 +214,8 @@ pub(super) fn parts(body: &Body<'_>) -> Vec<Hit> {
     for item in body.of_kind(&["message"]) {
         for (place, part) in item.parts("content") {
             let kind = part.get_str("type").unwrap_or_default();
-            let fits = if item.is_answer() {
-                matches!(&*kind, "output_text" | "refusal")
-            } else {
-                kind.starts_with("input_")
-            };
+            let fits =
+                if item.is_answer() { matches!(&*kind, "output_text" | "refusal") } else { kind.starts_with("input_") };
             if !fits {
                 hits.push(item.hit(&format!("content[{place}].type"), kind));
             }

@@ -1,5 +1,6 @@
 //! The rules, as data.
 
+use super::super::fit;
 use super::body::{Body, Hit};
 use super::check;
 use crate::lint::Severity;
@@ -31,7 +32,6 @@ impl Rule {
 
 const ANY: &[&str] = &[];
 const STRICTEST: &[&str] = &["openai", "azure"];
-const THINKING: &[&str] = &["o1", "o3", "o4", "gpt-5"];
 
 /// Every rule.
 pub const RULES: &[Rule] = &[
@@ -93,7 +93,7 @@ pub const RULES: &[Rule] = &[
         id: "OR-REASON-HEAD",
         severity: Severity::Error,
         vendors: STRICTEST,
-        models: THINKING,
+        models: fit::THINKING,
         evidence: "Item '{}' of type 'function_call' was provided without its required 'reasoning' item.",
         fix: "send the reasoning before it, or drop the item's id: call_id is enough to pair it",
         check: check::call_without_reasoning,
