@@ -2,7 +2,7 @@
 
 use turnkeep_model::{Error, ErrorKind, Result};
 
-use crate::format::{gemini, geppetto};
+use crate::format::{gemini, geppetto, responses};
 use crate::input::Input;
 
 /// How bad a finding is.
@@ -52,8 +52,16 @@ pub enum Strictness {
 /// A target whose rules are known: its id and the check over an input as given.
 type Target = (&'static str, fn(Input<'_>, Strictness) -> Result<Vec<Finding>>);
 
-const TARGETS: &[Target] =
-    &[("geppetto.turn", geppetto::lint), ("geppetto.fixture", geppetto::lint), ("gemini.contents", gemini::lint)];
+const TARGETS: &[Target] = &[
+    ("geppetto.turn", geppetto::lint),
+    ("geppetto.fixture", geppetto::lint),
+    ("gemini.contents", gemini::lint),
+    ("openai.responses", |input, strictness| responses::lint(input, strictness, "openai")),
+    ("openai.responses:azure", |input, strictness| responses::lint(input, strictness, "azure")),
+    ("openai.responses:xai", |input, strictness| responses::lint(input, strictness, "xai")),
+    ("openai.responses:deepseek", |input, strictness| responses::lint(input, strictness, "deepseek")),
+    ("openai.responses:compatible", |input, strictness| responses::lint(input, strictness, "compatible")),
+];
 
 /// The targets whose rules are known.
 pub fn targets() -> impl Iterator<Item = &'static str> {

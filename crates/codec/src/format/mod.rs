@@ -13,6 +13,7 @@ mod markdown;
 mod native;
 mod wink;
 mod openai_chat;
+pub mod responses;
 
 /// Every format, in the order of the documentation and of sniffing.
 pub static ALL: &[&dyn Codec] = &[
@@ -36,6 +37,7 @@ pub static ALL: &[&dyn Codec] = &[
     &wink::TranscriptCodec,
     &WireCodec(openai_chat::ChatWire),
     &WireCodec(gemini::Gemini),
+    &WireCodec(responses::Responses),
 ];
 
 /// The format with this id.

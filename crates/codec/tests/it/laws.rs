@@ -22,6 +22,7 @@ mod all {
         wink_transcript = "wink.transcript",
         lucee_session = "lucee.session",
         gemini_contents = "gemini.contents",
+        openai_responses = "openai.responses",
     }
 
     #[test]

@@ -12,4 +12,5 @@ mod lucee;
 mod markdown;
 mod wink;
 mod openai_chat;
+mod responses;
 mod yaml;

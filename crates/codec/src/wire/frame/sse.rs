@@ -17,6 +17,8 @@ pub struct SseEvent {
 #[derive(Debug, Default)]
 pub struct SseFramer {
     rest: Vec<u8>,
+    /// How much of the rest is known to hold no end of a line.
+    seen: usize,
     event: SseEvent,
     has_data: bool,
     began: bool,
@@ -34,6 +36,8 @@ impl SseFramer {
             events.extend(self.line(&text));
         }
         self.rest.drain(..start);
+        // A CR at the very end may be half of a CR LF.
+        self.seen = self.rest.len().saturating_sub(1);
         events
     }
 
@@ -47,8 +51,9 @@ impl SseFramer {
     /// The end of the line that begins at `start`, and where the next one begins. A CR at the very end may be half of a
     /// CR LF, so it waits for what follows.
     fn next_line(&self, start: usize) -> Option<(usize, usize)> {
-        let rest = self.rest.get(start..)?;
-        let at = start + rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
+        let from = if start == 0 { self.seen } else { start };
+        let rest = self.rest.get(from..)?;
+        let at = from + rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
         match (self.rest.get(at), self.rest.get(at + 1)) {
             (Some(b'\r'), Some(b'\n')) => Some((at, at + 2)),
             (Some(b'\r'), None) => None,

@@ -70,7 +70,7 @@ pub(super) fn rename(history: &mut History, rule: &IdRule) {
                     renamed.push((index, open.remove(at).1));
                 }
             }
-            _ => open.clear(),
+            _ => {}
         }
     }
     for (index, id) in renamed {

@@ -1,0 +1,87 @@
+//! Messages among the items.
+
+use turnkeep_model::json::{Json, Object};
+use turnkeep_model::{Author, Block, Body, ItemId};
+
+use super::FORMAT;
+use super::apart::{Apart, Emit, Slot, Together, keep};
+use super::part;
+
+/// Whether an item is a message that can be read into blocks.
+pub(super) fn is_readable(object: &Object) -> bool {
+    let content = match object.get("content") {
+        Some(Json::Array(parts)) => !parts.is_empty(),
+        Some(content) => content.as_str().is_some(),
+        None => false,
+    };
+    let kind = object.get("type");
+    content && object.get_str("role").is_some() && kind.is_none_or(|kind| kind.as_str().as_deref() == Some("message"))
+}
+
+/// A message's type is usually told only where it has an id.
+fn slots(has_id: bool) -> [Slot; 4] {
+    let kind = if has_id { Emit::Usual } else { Emit::Noted };
+    [("type", kind), ("id", Emit::Value), ("role", Emit::Value), ("content", Emit::Value)]
+}
+
+/// The blocks of a message that [`is_readable`].
+pub(super) fn read(object: Object) -> Vec<Block> {
+    let mut apart = Apart::new(object);
+    apart.text("type");
+    let id = apart.text("id");
+    let author = Author::from_word(&apart.text("role").unwrap_or_default());
+    let (mut blocks, is_list): (Vec<Block>, bool) = match apart.array("content") {
+        Some(parts) => (parts.into_iter().map(|raw| part::read(&author, raw)).collect(), true),
+        None => (vec![Block::text(author, apart.text("content").unwrap_or_default())], false),
+    };
+    let mut rest = apart.finish(&slots(id.is_some()));
+    for block in &mut blocks {
+        block.item_id = id.clone().map(ItemId::new);
+    }
+    if is_list != usually_list(&blocks.iter().collect::<Vec<_>>()) {
+        rest.spelling.push("content", if is_list { "list" } else { "string" });
+    }
+    if let Some(first) = blocks.first_mut() {
+        keep(&mut first.message.extra, rest);
+    }
+    blocks
+}
+
+/// Whether the content of a message is usually a list of parts: a single plain text is not.
+fn usually_list(blocks: &[&Block]) -> bool {
+    !matches!(blocks, [block] if block.item_id.is_none() && is_plain_text(block))
+}
+
+fn is_plain_text(block: &Block) -> bool {
+    matches!(block.body, Body::Text(_)) && block.extra.part(FORMAT).is_none()
+}
+
+/// Whether a block stands in a message, and not as an item of its own.
+pub(super) fn holds(block: &Block) -> bool {
+    match &block.body {
+        Body::Text(_) | Body::Media(_) | Body::Summary(_) => true,
+        Body::Other { .. } => {
+            block.extra.spelling(FORMAT, "place").and_then(Json::as_str).is_some_and(|place| place == "part")
+        }
+        Body::Reasoning(_) | Body::ToolCall(_) | Body::ToolResult(_) => false,
+        _ => false,
+    }
+}
+
+/// The message of some blocks by one author.
+pub(super) fn write(blocks: &[&Block]) -> Json {
+    let Some(first) = blocks.first() else { return Json::Null };
+    let spelled = first.message.extra.spelling(FORMAT, "content").and_then(Json::as_str);
+    let is_list = spelled.map_or_else(|| usually_list(blocks), |word| word == "list");
+    let content = match (blocks, is_list) {
+        ([Block { body: Body::Text(text), .. }], false) => Json::from(text.text.as_str()),
+        _ => Json::Array(blocks.iter().map(|block| part::write(block)).collect()),
+    };
+    let mut made = Together::default();
+    let [(_, kind), ..] = slots(first.item_id.is_some());
+    made.put_as("type", "message", kind);
+    made.put_some("id", first.item_id.as_ref().map(ItemId::as_str));
+    made.put("role", first.author.as_str());
+    made.put("content", content);
+    Json::Object(made.with(&first.message.extra))
+}

@@ -1,0 +1,129 @@
+//! The next request of any session: its history made valid, its settings made to fit.
+
+use turnkeep_model::json::Json;
+use turnkeep_model::{Author, Block, Body, Loss, LossKind, Session};
+
+use super::profile::{OPENAI, Profile};
+use super::{FORMAT, answer, fit, message, repair, request};
+use crate::codec::EncodeOptions;
+use crate::wire::repair::{History, IdRule};
+
+/// The model that is asked where nothing says which.
+const ANY_MODEL: &str = "gpt-5";
+/// The longest name of a tool.
+const LONGEST_NAME: usize = 64;
+
+/// Whom a request is for.
+pub(super) struct Aim {
+    /// The model.
+    pub(super) model: String,
+    /// Who runs it.
+    pub(super) provider: String,
+    /// What is particular about them.
+    pub(super) profile: &'static Profile,
+    /// Whether the session came from this wire and goes back to the vendor it came from.
+    pub(super) is_home: bool,
+    /// Whether it goes back to the model it came from.
+    pub(super) is_same_model: bool,
+    /// Whether the vendor keeps the items of its answers.
+    pub(super) keeps_items: bool,
+    /// Whether the vendor keeps items that this request refers to.
+    pub(super) server_holds_items: bool,
+}
+
+/// The next request, and what is known of what it loses.
+pub(super) fn request(session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+    let (aim, mut losses) = aim(session, options);
+    let mut head = session.head();
+    losses.extend(fit::settings(&mut head, &aim));
+    let (blocks, more) = history(session, &aim);
+    losses.extend(more);
+    let blocks: Vec<&Block> = blocks.iter().collect();
+    let mut body = request::write(&head, &blocks, Some(aim.model));
+    // An answer without its request asks nothing; a reader still has to see what this is.
+    if let (Json::Object(body), false) = (&mut body, aim.server_holds_items)
+        && !body.contains("input")
+    {
+        body.push("input", Vec::new());
+    }
+    (body, losses)
+}
+
+fn aim(session: &Session, options: &EncodeOptions) -> (Aim, Vec<Loss>) {
+    let own = session.extra.part(FORMAT).is_some() || session.turns.iter().any(answer::is_from_response);
+    let said =
+        options.model.clone().or_else(|| request::model(session).filter(|_| own)).or_else(|| last_model(session));
+    let losses = if said.is_some() { Vec::new() } else { made_up(session) };
+    let model = said.unwrap_or_else(|| ANY_MODEL.to_owned());
+    let answered = session.turns.iter().rev().find(|turn| turn.api.as_deref() == Some(FORMAT));
+    let answered = answered.and_then(|turn| turn.provider.clone());
+    let by_name = || of_model(&model);
+    let home = answered.unwrap_or_else(|| request::model(session).map_or_else(by_name, |model| of_model(&model)));
+    let provider = if options.model.is_none() { home.clone() } else { by_name() };
+    let profile = Profile::by_name(&provider).unwrap_or(&OPENAI);
+    let is_home = own && provider == home;
+    let is_same_model = own && options.model.is_none();
+    let fields = session.extra.fields(FORMAT);
+    let refers = |key: &str| fields.and_then(|fields| fields.get(key)).is_some_and(|value| *value != Json::Null);
+    let is_reference = |block: &Block| matches!(&block.body, Body::Other { kind, .. } if kind == "item_reference");
+    let server_holds_items = is_home
+        && (["previous_response_id", "conversation", "prompt"].iter().any(|key| refers(key))
+            || session.blocks().any(|(_, block)| is_reference(block)));
+    let keeps_items = fields.and_then(|fields| fields.get("store")).and_then(Json::as_bool) != Some(false);
+    (Aim { model, provider, profile, is_home, is_same_model, keeps_items, server_holds_items }, losses)
+}
+
+fn of_model(model: &str) -> String {
+    Profile::of_model(model).unwrap_or(&OPENAI).name.to_owned()
+}
+
+/// The last model of the session that speaks this wire.
+fn last_model(session: &Session) -> Option<String> {
+    let models = session.turns.iter().rev().filter_map(|turn| turn.model.as_deref());
+    let asked = session.extra.parts().filter_map(|(_, part)| part.fields.get("model")?.as_str());
+    let asked: Vec<_> = asked.collect();
+    let mut all = models.chain(asked.iter().map(AsRef::as_ref));
+    all.find(|model| Profile::of_model(model).is_some()).map(str::to_owned)
+}
+
+/// A model that nothing names has to be made up; a reader finds it in the turn that waits, or in what is left over.
+fn made_up(session: &Session) -> Vec<Loss> {
+    let what = format!("nothing says which model to ask; `{ANY_MODEL}` is named");
+    let last = session.turns.len().saturating_sub(1);
+    let places = [format!("turns[{last}].model"), "extra".to_owned(), format!("extra.{FORMAT}")];
+    places.into_iter().map(|at| Loss::encode(LossKind::Synthesised, at, what.clone())).collect()
+}
+
+fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
+    let mut history = History::of(session);
+    repair::authors(&mut history);
+    repair::bodies(&mut history, aim);
+    history.describe_media(
+        |media, block| block.author == Author::User && fit::takes(media, aim),
+        |media| fit::takes(media, aim),
+    );
+    repair::name_files(&mut history);
+    repair::results(&mut history);
+    repair::answers_together(&mut history);
+    if aim.profile.calls_stand_together {
+        repair::calls_last(&mut history);
+    }
+    history.limit_reasoning(session, |reasoning, turn| repair::sends(reasoning, turn, aim));
+    history.remove_empty_text(str::is_empty);
+    if aim.server_holds_items {
+        repair::close_calls(&mut history);
+    } else {
+        history.pair_calls();
+    }
+    history.rename_calls(&IdRule { shortest: 1, longest: aim.profile.longest_call_id, legal: |c| !c.is_control() });
+    history.rename_tools(LONGEST_NAME);
+    repair::item_ids(&mut history, session, aim);
+    repair::followers(&mut history, aim);
+    repair::ids_without_reasoning(&mut history, session, aim);
+    repair::followers(&mut history, aim);
+    repair::own_messages(&mut history, session);
+    history.number_messages(|a, b| {
+        a.message.ordinal == b.message.ordinal && a.author == b.author && message::holds(a) && message::holds(b)
+    });
+    history.into_blocks()
+}
