@@ -414,7 +414,10 @@ fn is_part(part: &Json) -> bool {
 }
 
 fn result_part(part: Json) -> Part {
-    let block = self::part(part, &Author::Tool);
+    let mut block = self::part(part, &Author::Tool);
+    // A part of a result has no place for notes: the order of its fields is not kept.
+    block.extra.part_mut(ID).spelling.remove("order");
+    block.extra.tidy();
     match block.body {
         Body::Text(text) if block.extra.is_empty() => text.into(),
         Body::Media(media) if block.extra.is_empty() => media.into(),
