@@ -2,7 +2,7 @@
 
 use turnkeep_model::{Error, ErrorKind, Result};
 
-use crate::format::geppetto;
+use crate::format::{geppetto, openai_chat};
 use crate::input::Input;
 
 /// How bad a finding is.
@@ -52,7 +52,27 @@ pub enum Strictness {
 /// A target whose rules are known: its id and the check over an input as given.
 type Target = (&'static str, fn(Input<'_>, Strictness) -> Result<Vec<Finding>>);
 
-const TARGETS: &[Target] = &[("geppetto.turn", geppetto::lint), ("geppetto.fixture", geppetto::lint)];
+const TARGETS: &[Target] = &[
+    ("geppetto.turn", geppetto::lint),
+    ("geppetto.fixture", geppetto::lint),
+    ("openai.chat", |input, strictness| openai_chat::lint::lint(input, strictness, "openai")),
+    ("openai.chat:openai", |input, strictness| openai_chat::lint::lint(input, strictness, "openai")),
+    ("openai.chat:azure", |input, strictness| openai_chat::lint::lint(input, strictness, "azure")),
+    ("openai.chat:mistral", |input, strictness| openai_chat::lint::lint(input, strictness, "mistral")),
+    ("openai.chat:groq", |input, strictness| openai_chat::lint::lint(input, strictness, "groq")),
+    ("openai.chat:deepseek", |input, strictness| openai_chat::lint::lint(input, strictness, "deepseek")),
+    ("openai.chat:cerebras", |input, strictness| openai_chat::lint::lint(input, strictness, "cerebras")),
+    ("openai.chat:moonshot", |input, strictness| openai_chat::lint::lint(input, strictness, "moonshot")),
+    ("openai.chat:openrouter", |input, strictness| openai_chat::lint::lint(input, strictness, "openrouter")),
+    ("openai.chat:xai", |input, strictness| openai_chat::lint::lint(input, strictness, "xai")),
+    ("openai.chat:llamacpp", |input, strictness| openai_chat::lint::lint(input, strictness, "llamacpp")),
+    ("openai.chat:vllm", |input, strictness| openai_chat::lint::lint(input, strictness, "vllm")),
+    ("openai.chat:together", |input, strictness| openai_chat::lint::lint(input, strictness, "together")),
+    ("openai.chat:fireworks", |input, strictness| openai_chat::lint::lint(input, strictness, "fireworks")),
+    ("openai.chat:perplexity", |input, strictness| openai_chat::lint::lint(input, strictness, "perplexity")),
+    ("openai.chat:qwen", |input, strictness| openai_chat::lint::lint(input, strictness, "qwen")),
+    ("openai.chat:zai", |input, strictness| openai_chat::lint::lint(input, strictness, "zai")),
+];
 
 /// The targets whose rules are known.
 pub fn targets() -> impl Iterator<Item = &'static str> {

@@ -7,7 +7,7 @@ use crate::wire::WireCodec;
 
 pub mod geppetto;
 mod native;
-mod openai_chat;
+pub(crate) mod openai_chat;
 
 /// Every format, in the order of the documentation and of sniffing.
 pub static ALL: &[&dyn Codec] = &[
