@@ -98,8 +98,10 @@ impl Messages {
             block.extra.part_mut(ID).spelling.set("refusal", "field");
             block
         });
-        let audio = fields.object("audio").map(|raw| {
-            let mut block = other("audio", Json::Object(raw), Author::Assistant);
+        let heard =
+            |value: &Json| value.as_object().is_some_and(|audio| audio.get_str("id").is_some_and(|id| !id.is_empty()));
+        let audio = fields.take_if("audio", heard).map(|raw| {
+            let mut block = other("audio", raw, Author::Assistant);
             block.extra.part_mut(ID).spelling.set("place", "audio");
             block
         });
@@ -169,7 +171,9 @@ impl Messages {
             _ => Vec::new(),
         };
         let mut blocks: Vec<Block> = calls.into_iter().map(|call| self.call(call)).collect();
-        let named = |value: &Json| value.as_object().is_some_and(|call| call.get_str("name").is_some());
+        let named = |value: &Json| {
+            value.as_object().is_some_and(|call| call.get_str("name").is_some_and(|name| !name.is_empty()))
+        };
         if let Some(Json::Object(call)) = fields.take_if("function_call", named) {
             blocks.push(self.legacy_call(call));
         }

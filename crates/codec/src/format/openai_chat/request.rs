@@ -56,8 +56,8 @@ pub(super) fn history(session: &Session, profile: &Profile, own: bool) -> Histor
     if !own {
         history.forget_extras();
     }
-    history.limit_reasoning(session, |reasoning, _| sends(reasoning, profile, own));
-    history.plain_bodies(|kind| own && kind != "message");
+    history.limit_reasoning(session, |_, _| sends(profile, own));
+    history.plain_bodies(|kind| own && kind != "message" && kind != "part");
     let takes = |media: &Media, block: &Block| block.author == Author::User && takes(media, profile, own);
     history.describe_media(takes, |_| false);
     history.remove_empty_text(str::is_empty);
@@ -82,10 +82,10 @@ fn joins(before: &Block, block: &Block) -> bool {
     before.message.ordinal == block.message.ordinal && speaker(before) == who && who != Author::Tool
 }
 
-fn sends(reasoning: &Reasoning, profile: &Profile, own: bool) -> Sends {
+fn sends(profile: &Profile, own: bool) -> Sends {
     match profile.thinking {
         ThinkingIn::No => Sends::Nothing,
-        ThinkingIn::Details if own && (reasoning.signature.is_some() || reasoning.encrypted.is_some()) => Sends::Whole,
+        ThinkingIn::Details if own => Sends::Whole,
         ThinkingIn::Details | ThinkingIn::Field(_) | ThinkingIn::Part => Sends::Text,
     }
 }
@@ -107,21 +107,12 @@ fn settle(piece: &mut Piece, profile: &Profile, own: bool) {
         author => author,
     };
     block.message.name = block.message.name.take().filter(|name| legal_name(name, LONGEST_NAME).is_none());
+    settle_extras(block, profile);
     match &mut block.body {
-        Body::ToolResult(result) => {
-            settle_result(result, own);
-            block.message.extra.part_mut(ID).spelling.remove("role");
-            block.message.extra.tidy();
-        }
-        // A call without a type, with an object for its arguments or in the form of old is written anew.
-        Body::ToolCall(_) if !block.extra.spelling(ID, "type").is_some_and(|kind| *kind == Json::from("custom")) => {
-            block.extra.remove(ID);
-        }
-        Body::Media(_) => {
-            block.extra.part_mut(ID).spelling.remove("bare");
-            block.extra.tidy();
-        }
-        Body::Reasoning(reasoning) if reasoning.signature.is_none() && reasoning.encrypted.is_none() => {
+        Body::ToolResult(result) => settle_result(result, own),
+        Body::Reasoning(_)
+            if profile.thinking == ThinkingIn::Details && block.extra.spelling(ID, "detail").is_some() => {}
+        Body::Reasoning(reasoning) => {
             let text = reasoning.text.take().unwrap_or_else(|| reasoning.summary.join("\n\n"));
             *reasoning = Reasoning { text: Some(text), ..Reasoning::default() };
             block.extra.remove(ID);
@@ -136,6 +127,30 @@ fn settle(piece: &mut Piece, profile: &Profile, own: bool) {
         }
         _ => {}
     }
+}
+
+/// Fields of messages and calls that a vendor wants back; others are answers' own.
+const GIVEN_BACK: &[&str] = &["cache_control", "extra_content", "prefix", "reasoning_signature", "thought_signature"];
+
+/// What a source had beyond the model, as far as it belongs into a request.
+fn settle_extras(block: &mut Block, profile: &Profile) {
+    let given_back = |key: &turnkeep_model::JsonString| GIVEN_BACK.contains(&&*key.to_str_lossy());
+    let message = block.message.extra.part_mut(ID);
+    message.fields.retain(|key, _| given_back(key));
+    message.spelling.remove("role");
+    if profile.thinking != ThinkingIn::Details {
+        message.spelling.remove("reasoning");
+    }
+    let part = block.extra.part_mut(ID);
+    part.spelling.remove("bare");
+    let is_custom = part.spelling.get_str("type").is_some_and(|kind| kind == "custom");
+    if matches!(block.body, Body::ToolCall(_)) && !is_custom {
+        // A call without a type, with an object for its arguments or in the form of old is written anew.
+        part.spelling = Object::new();
+        part.fields.retain(|key, _| given_back(key));
+    }
+    block.message.extra.tidy();
+    block.extra.tidy();
 }
 
 /// A result as text: this wire has no other, and no flag for errors.

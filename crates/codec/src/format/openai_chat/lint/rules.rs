@@ -154,7 +154,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "OC-STOP",
         severity: Error,
-        models: "OpenAI's thinking models: gpt-5, o3, o4",
+        models: "OpenAI's thinking models: gpt-5, o1-mini, o3, o4-mini",
         evidence: "Unsupported parameter: 'stop' is not supported with this model.",
         fix: "leave `stop` out",
         applies: openai,

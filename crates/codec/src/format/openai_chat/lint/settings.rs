@@ -24,7 +24,8 @@ pub(super) fn temperature(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit
 
 /// Models of OpenAI's that think and take no `stop`.
 fn takes_no_stop(model: &str) -> bool {
-    model.starts_with("gpt-5") && !model.contains("chat") || model.starts_with("o3") || model.starts_with("o4")
+    let plain_o3 = model.starts_with("o3") && !model.starts_with("o3-mini");
+    model.starts_with("gpt-5") && !model.contains("chat") || plain_o3 || ["o1-mini", "o4-mini"].contains(&model)
 }
 
 pub(super) fn stop(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
