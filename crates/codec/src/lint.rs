@@ -2,7 +2,7 @@
 
 use turnkeep_model::{Error, ErrorKind, Result};
 
-use crate::format::{gemini, geppetto, responses};
+use crate::format::{gemini, geppetto, openai_chat, responses};
 use crate::input::Input;
 
 /// How bad a finding is.
@@ -49,34 +49,36 @@ pub enum Strictness {
     Strict,
 }
 
-/// A target whose rules are known: its id and the check over an input as given.
-type Target = (&'static str, fn(Input<'_>, Strictness) -> Result<Vec<Finding>>);
+/// The check of a body or document as given; the profile is the target's variant, where it names one.
+type Check = fn(Input<'_>, Strictness, Option<&str>) -> Result<Vec<Finding>>;
 
-const TARGETS: &[Target] = &[
-    ("geppetto.turn", geppetto::lint),
-    ("geppetto.fixture", geppetto::lint),
-    ("gemini.contents", gemini::lint),
-    ("openai.responses", |input, strictness| responses::lint(input, strictness, "openai")),
-    ("openai.responses:azure", |input, strictness| responses::lint(input, strictness, "azure")),
-    ("openai.responses:xai", |input, strictness| responses::lint(input, strictness, "xai")),
-    ("openai.responses:deepseek", |input, strictness| responses::lint(input, strictness, "deepseek")),
-    ("openai.responses:compatible", |input, strictness| responses::lint(input, strictness, "compatible")),
+const CHECKS: &[(&str, Check)] = &[
+    ("geppetto.turn", |input, strictness, _| geppetto::lint(input, strictness)),
+    ("geppetto.fixture", |input, strictness, _| geppetto::lint(input, strictness)),
+    ("openai.chat", |input, strictness, profile| openai_chat::lint::lint(input, strictness, profile.unwrap_or("openai"))),
+    ("openai.responses", |input, strictness, profile| responses::lint(input, strictness, profile.unwrap_or("openai"))),
+    ("gemini.contents", |input, strictness, _| gemini::lint(input, strictness)),
 ];
 
-/// The targets whose rules are known.
-pub fn targets() -> impl Iterator<Item = &'static str> {
-    TARGETS.iter().map(|(id, _)| *id)
+/// The targets whose rules are known: ids, and ids with a profile.
+pub fn targets() -> impl Iterator<Item = String> {
+    CHECKS.iter().flat_map(|(id, _)| {
+        let wire = crate::format::by_id(id).ok().filter(|_| !id.starts_with("geppetto"));
+        let profiles = wire.map_or(&[][..], |codec| codec.spec().variants);
+        std::iter::once((*id).to_owned()).chain(profiles.iter().map(move |profile| format!("{id}:{profile}")))
+    })
 }
 
-/// Checks an input against the rules of `target`.
+/// Checks an input against the rules of `target`, as `openai.chat` or `openai.chat:mistral`.
 ///
 /// # Errors
 /// `NotFound` where no rules are known for the target; where the bytes are unusable, that error.
 pub fn lint(input: Input<'_>, target: &str, strictness: Strictness) -> Result<Vec<Finding>> {
-    let Some((_, check)) = TARGETS.iter().find(|(id, _)| *id == target) else {
-        let known: Vec<_> = targets().collect();
-        return Err(Error::new(ErrorKind::NotFound, format!("no rules are known for `{target}`"))
-            .hint(format!("targets: {}", known.join(", "))));
-    };
-    check(input, strictness)
+    let (id, profile) = target.split_once(':').map_or((target, None), |(id, profile)| (id, Some(profile)));
+    let known = profile.is_none() || targets().any(|known| known == target);
+    match CHECKS.iter().find(|(known, _)| *known == id).filter(|_| known) {
+        Some((_, check)) => check(input, strictness, profile),
+        None => Err(Error::new(ErrorKind::NotFound, format!("no rules are known for `{target}`"))
+            .hint(format!("targets: {}", targets().collect::<Vec<_>>().join(", ")))),
+    }
 }

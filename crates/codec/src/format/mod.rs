@@ -11,9 +11,9 @@ mod llm4s;
 mod lucee;
 mod markdown;
 mod native;
-mod wink;
-mod openai_chat;
+pub(crate) mod openai_chat;
 pub mod responses;
+mod wink;
 
 /// Every format, in the order of the documentation and of sniffing.
 pub static ALL: &[&dyn Codec] = &[

@@ -1,6 +1,5 @@
 //! The public corpus of recorded bodies, read in place where `TURNKEEP_CORPUS` says where it is.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use turnkeep_codec::Codec;
@@ -13,6 +12,8 @@ pub(crate) struct Record {
     pub(crate) accepted: Option<bool>,
     pub(crate) error: String,
     pub(crate) provider: String,
+    /// Whether its ids are those that the vendor saw.
+    pub(crate) real_ids: bool,
     /// The body as a file would hold it.
     pub(crate) text: String,
     pub(crate) body: Json,
@@ -33,7 +34,7 @@ pub(crate) fn records(dialect: &str) -> Option<Vec<Record>> {
 
 fn record(line: &str, dialect: &str) -> Option<Record> {
     let Json::Object(mut fields) = parse(line).unwrap().into_json() else { return None };
-    let text = |fields: &Object, key: &str| fields.get_str(key).map(|text| text.into_owned()).unwrap_or_default();
+    let text = |fields: &Object, key: &str| fields.get_str(key).map(std::borrow::Cow::into_owned).unwrap_or_default();
     if text(&fields, "dialect") != dialect {
         return None;
     }
@@ -44,7 +45,8 @@ fn record(line: &str, dialect: &str) -> Option<Record> {
         accepted: fields.get("accepted").and_then(Json::as_bool),
         error: fields.get("error").map(Json::to_text).unwrap_or_default(),
         provider: text(&fields, "provider"),
-        text: body.as_str().map_or_else(|| body.to_text(), |text| text.into_owned()),
+        real_ids: !text(&fields, "source_repo").contains("0xPlaygrounds/rig"),
+        text: body.as_str().map_or_else(|| body.to_text(), std::borrow::Cow::into_owned),
         body,
     })
 }
@@ -79,11 +81,4 @@ pub(crate) fn restored(codec: &dyn Codec, records: &[Record]) -> (usize, usize, 
         }
     }
     (whole, in_order, different)
-}
-
-/// How many there are of each.
-pub(crate) fn counts<'a>(words: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
-    let mut counts = BTreeMap::new();
-    words.for_each(|word| *counts.entry(word).or_default() += 1);
-    counts
 }

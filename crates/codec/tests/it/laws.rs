@@ -23,6 +23,7 @@ mod all {
         lucee_session = "lucee.session",
         gemini_contents = "gemini.contents",
         openai_responses = "openai.responses",
+        openai_chat = "openai.chat",
     }
 
     #[test]

@@ -98,8 +98,10 @@ impl Messages {
             block.extra.part_mut(ID).spelling.set("refusal", "field");
             block
         });
-        let audio = fields.object("audio").map(|raw| {
-            let mut block = other("audio", Json::Object(raw), Author::Assistant);
+        let heard =
+            |value: &Json| value.as_object().is_some_and(|audio| audio.get_str("id").is_some_and(|id| !id.is_empty()));
+        let audio = fields.take_if("audio", heard).map(|raw| {
+            let mut block = other("audio", raw, Author::Assistant);
             block.extra.part_mut(ID).spelling.set("place", "audio");
             block
         });
@@ -169,7 +171,9 @@ impl Messages {
             _ => Vec::new(),
         };
         let mut blocks: Vec<Block> = calls.into_iter().map(|call| self.call(call)).collect();
-        let named = |value: &Json| value.as_object().is_some_and(|call| call.get_str("name").is_some());
+        let named = |value: &Json| {
+            value.as_object().is_some_and(|call| call.get_str("name").is_some_and(|name| !name.is_empty()))
+        };
         if let Some(Json::Object(call)) = fields.take_if("function_call", named) {
             blocks.push(self.legacy_call(call));
         }
@@ -414,7 +418,10 @@ fn is_part(part: &Json) -> bool {
 }
 
 fn result_part(part: Json) -> Part {
-    let block = self::part(part, &Author::Tool);
+    let mut block = self::part(part, &Author::Tool);
+    // A part of a result has no place for notes: the order of its fields is not kept.
+    block.extra.part_mut(ID).spelling.remove("order");
+    block.extra.tidy();
     match block.body {
         Body::Text(text) if block.extra.is_empty() => text.into(),
         Body::Media(media) if block.extra.is_empty() => media.into(),

@@ -6,6 +6,7 @@
 
 mod body;
 mod fields;
+pub(crate) mod lint;
 mod media;
 mod message;
 mod options;

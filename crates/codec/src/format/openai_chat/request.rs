@@ -17,11 +17,14 @@ const LONGEST_NAME: usize = 64;
 
 /// The next request, and what is known of what did not survive.
 pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss>) {
-    let profile = profile::named(wanted.variant.as_deref());
     let own = is_own(session);
-    let mut history = history(session, profile, own);
+    let origin = if own { origin(session) } else { profile::named(None) };
+    let profile = wanted.variant.as_deref().map_or(origin, |name| profile::named(Some(name)));
+    // What only one vendor knows is not sent to another.
+    let keeps = own && profile.name == origin.name && !profile.strict;
+    let mut history = history(session, profile, keeps);
     let mut losses = std::mem::take(&mut history.losses);
-    let mut head = head(session, profile, own, &mut losses);
+    let mut head = head(session, profile, keeps, &mut losses);
     let model = model(session, profile, own, wanted, &mut losses);
     head.extra.part_mut(ID).fields.remove("model");
     head.extra.tidy();
@@ -37,14 +40,24 @@ fn is_own(session: &Session) -> bool {
     kind.is_some_and(|word| Kind::from_word(&word).is_some())
 }
 
+/// The vendor that a session of this wire was recorded at, as far as it shows.
+fn origin(session: &Session) -> &'static Profile {
+    let left = session.extra.fields(ID).and_then(|fields| fields.get_str("model"));
+    let asked = left.as_deref().or_else(|| session.turns.iter().rev().find_map(|turn| turn.model.as_deref()));
+    let answered = session.turns.iter().rev().find_map(|turn| turn.provider.as_deref());
+    let by_name = answered.and_then(|name| profile::PROFILES.iter().find(|profile| profile.name == name));
+    let by_model = || asked.and_then(|model| profile::PROFILES.iter().find(|profile| profile.owns(model)));
+    by_name.or_else(by_model).unwrap_or(profile::named(None))
+}
+
 /// The history as the vendor takes it.
 pub(super) fn history(session: &Session, profile: &Profile, own: bool) -> History {
     let mut history = History::of(session);
-    if !own || profile.strict {
+    if !own {
         history.forget_extras();
     }
-    history.limit_reasoning(session, |reasoning, _| sends(reasoning, profile, own));
-    history.plain_bodies(|kind| own && !profile.strict && kind != "message");
+    history.limit_reasoning(session, |_, _| sends(profile, own));
+    history.plain_bodies(|kind| own && kind != "message" && kind != "part");
     let takes = |media: &Media, block: &Block| block.author == Author::User && takes(media, profile, own);
     history.describe_media(takes, |_| false);
     history.remove_empty_text(str::is_empty);
@@ -69,10 +82,10 @@ fn joins(before: &Block, block: &Block) -> bool {
     before.message.ordinal == block.message.ordinal && speaker(before) == who && who != Author::Tool
 }
 
-fn sends(reasoning: &Reasoning, profile: &Profile, own: bool) -> Sends {
+fn sends(profile: &Profile, own: bool) -> Sends {
     match profile.thinking {
         ThinkingIn::No => Sends::Nothing,
-        ThinkingIn::Details if own && (reasoning.signature.is_some() || reasoning.encrypted.is_some()) => Sends::Whole,
+        ThinkingIn::Details if own => Sends::Whole,
         ThinkingIn::Details | ThinkingIn::Field(_) | ThinkingIn::Part => Sends::Text,
     }
 }
@@ -94,9 +107,12 @@ fn settle(piece: &mut Piece, profile: &Profile, own: bool) {
         author => author,
     };
     block.message.name = block.message.name.take().filter(|name| legal_name(name, LONGEST_NAME).is_none());
+    settle_extras(block, profile);
     match &mut block.body {
-        Body::ToolResult(result) => settle_result(result, own && !profile.strict),
-        Body::Reasoning(reasoning) if reasoning.signature.is_none() && reasoning.encrypted.is_none() => {
+        Body::ToolResult(result) => settle_result(result, own),
+        Body::Reasoning(_)
+            if profile.thinking == ThinkingIn::Details && block.extra.spelling(ID, "detail").is_some() => {}
+        Body::Reasoning(reasoning) => {
             let text = reasoning.text.take().unwrap_or_else(|| reasoning.summary.join("\n\n"));
             *reasoning = Reasoning { text: Some(text), ..Reasoning::default() };
             block.extra.remove(ID);
@@ -111,6 +127,30 @@ fn settle(piece: &mut Piece, profile: &Profile, own: bool) {
         }
         _ => {}
     }
+}
+
+/// Fields of messages and calls that a vendor wants back; others are answers' own.
+const GIVEN_BACK: &[&str] = &["cache_control", "extra_content", "prefix", "reasoning_signature", "thought_signature"];
+
+/// What a source had beyond the model, as far as it belongs into a request.
+fn settle_extras(block: &mut Block, profile: &Profile) {
+    let given_back = |key: &turnkeep_model::JsonString| GIVEN_BACK.contains(&&*key.to_str_lossy());
+    let message = block.message.extra.part_mut(ID);
+    message.fields.retain(|key, _| given_back(key));
+    message.spelling.remove("role");
+    if profile.thinking != ThinkingIn::Details {
+        message.spelling.remove("reasoning");
+    }
+    let part = block.extra.part_mut(ID);
+    part.spelling.remove("bare");
+    let is_custom = part.spelling.get_str("type").is_some_and(|kind| kind == "custom");
+    if matches!(block.body, Body::ToolCall(_)) && !is_custom {
+        // A call without a type, with an object for its arguments or in the form of old is written anew.
+        part.spelling = Object::new();
+        part.fields.retain(|key, _| given_back(key));
+    }
+    block.message.extra.tidy();
+    block.extra.tidy();
 }
 
 /// A result as text: this wire has no other, and no flag for errors.
@@ -212,12 +252,14 @@ fn model(session: &Session, profile: &Profile, own: bool, wanted: &EncodeOptions
 /// The session without its turns, its settings as the vendor takes them.
 fn head(session: &Session, profile: &Profile, own: bool, losses: &mut Vec<Loss>) -> Session {
     let mut head = session.head();
-    if !own || profile.strict {
-        let notes = if own { head.extra.spelling(ID, "order").cloned() } else { None };
+    if !own {
         head.extra.remove(ID);
-        notes.into_iter().for_each(|order| head.extra.part_mut(ID).spelling.set("order", order));
         head.tools.iter_mut().for_each(|tool| tool.extra = turnkeep_model::Extra::NONE);
         head.response_format.iter_mut().for_each(|format| format.extra = turnkeep_model::Extra::NONE);
+    }
+    for tool in &mut head.tools {
+        tool.extra.part_mut(ID).spelling.remove("type");
+        tool.extra.tidy();
     }
     head.tools.iter_mut().enumerate().for_each(|(index, tool)| settle_tool(index, tool, losses));
     let has_tools = !head.tools.is_empty() || head.extra.fields(ID).is_some_and(|fields| fields.contains("tools"));

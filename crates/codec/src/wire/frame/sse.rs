@@ -62,7 +62,8 @@ impl SseFramer {
     }
 
     fn line(&mut self, line: &str) -> Option<SseEvent> {
-        let line = if std::mem::replace(&mut self.began, true) { line } else { line.trim_start_matches('\u{feff}') };
+        let line =
+            if std::mem::replace(&mut self.began, true) { line } else { line.trim_start_matches(['\u{feff}', ' ']) };
         if line.is_empty() {
             let event = std::mem::take(&mut self.event);
             return std::mem::take(&mut self.has_data).then_some(event);
@@ -87,8 +88,9 @@ impl SseFramer {
 /// Whether a text begins as server-sent events do.
 pub(super) fn looks_like(text: &str) -> bool {
     let fields = ["data:", "event:", "id:", "retry:", ":"];
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    fields.iter().any(|field| first.starts_with(field)) && text.lines().any(|line| line.starts_with("data:"))
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim_start();
+    fields.iter().any(|field| first.starts_with(field))
+        && text.lines().any(|line| line.trim_start().starts_with("data:"))
 }
 
 /// The JSON events of a text of server-sent events; `[DONE]` ends it.

@@ -1,0 +1,96 @@
+//! What the vendors of this wire refuse, as data.
+
+mod history;
+mod rules;
+mod settings;
+mod view;
+
+use turnkeep_model::{Error, ErrorKind, Result, line_and_column};
+
+use super::profile::{self, Profile};
+use crate::input::{Document, Input};
+use crate::lint::{Finding, Severity, Strictness};
+use crate::wire::Kind;
+use view::Request;
+
+/// One thing that a vendor refuses or does not like.
+pub(crate) struct Rule {
+    /// Its code.
+    pub(crate) id: &'static str,
+    /// How bad it is.
+    pub(crate) severity: Severity,
+    /// Which vendors and models it is about, in words.
+    pub(crate) models: &'static str,
+    /// What the vendor answers.
+    pub(crate) evidence: &'static str,
+    /// What to do.
+    pub(crate) fix: &'static str,
+    /// Whether a vendor has the rule.
+    applies: fn(&Profile) -> bool,
+    /// Where a request breaks it.
+    check: fn(&Request<'_>, &Profile, &mut Vec<Hit>),
+}
+
+/// One place that breaks a rule.
+struct Hit {
+    at: String,
+    offset: u32,
+    what: String,
+}
+
+/// Every rule.
+pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
+    rules::RULES.iter()
+}
+
+/// Checks a body against the rules of the vendor `name`.
+///
+/// # Errors
+/// Where the bytes are unusable.
+pub(crate) fn lint(input: Input<'_>, strictness: Strictness, name: &str) -> Result<Vec<Finding>> {
+    let profile = profile::named(Some(name));
+    let is_request = input.document().is_ok_and(|document| document.node.get("messages").is_some());
+    if !is_request {
+        return foreign(input, strictness, profile);
+    }
+    let Document { node, text, .. } = input.into_document()?;
+    Ok(check(&Request::of(&node), text, profile, strictness))
+}
+
+fn check(request: &Request<'_>, text: &str, profile: &Profile, strictness: Strictness) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for rule in rules().filter(|rule| (rule.applies)(profile)) {
+        let mut hits = Vec::new();
+        (rule.check)(request, profile, &mut hits);
+        findings.extend(hits.into_iter().map(|hit| finding(rule, hit, text, strictness)));
+    }
+    findings
+}
+
+fn finding(rule: &'static Rule, hit: Hit, text: &str, strictness: Strictness) -> Finding {
+    let severity = match strictness {
+        Strictness::Strict => Severity::Error,
+        Strictness::Lax => rule.severity,
+    };
+    let what = format!("{}; the vendor answers: {}; {}", hit.what, rule.evidence, rule.fix);
+    let line = Some(line_and_column(text, hit.offset as usize).0);
+    Finding { rule: rule.id, severity, at: hit.at, line, what }
+}
+
+/// What is not a request of this wire is judged as the request it would be without repair. Answers alone are no
+/// history yet.
+fn foreign(input: Input<'_>, strictness: Strictness, profile: &Profile) -> Result<Vec<Finding>> {
+    let (_, decoded) = crate::convert::decode(input, None, &crate::codec::DecodeOptions::default())?;
+    let Some(session) = decoded.archive.main_session() else {
+        return Err(Error::new(ErrorKind::NotFound, "there is no session to judge"));
+    };
+    let answered_only = session.extra.spelling(super::ID, "kind").and_then(turnkeep_model::Json::as_str);
+    if answered_only.and_then(|word| Kind::from_word(&word)).is_some_and(|kind| kind != Kind::Exchange) {
+        return Ok(Vec::new());
+    }
+    let body = super::restore::parts(session, Kind::Request).request.unwrap_or_default().to_text();
+    let Document { node, text, .. } = Input::new(body.as_bytes()).into_document()?;
+    let mut findings = check(&Request::of(&node), text, profile, strictness);
+    findings.iter_mut().for_each(|finding| finding.line = None);
+    Ok(findings)
+}
