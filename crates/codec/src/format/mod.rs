@@ -4,12 +4,19 @@ use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::codec::Codec;
 
+pub mod anthropic;
 pub mod geppetto;
 mod native;
 
 /// Every format, in the order of the documentation and of sniffing.
-pub static ALL: &[&dyn Codec] =
-    &[&native::JsonCodec, &native::YamlCodec, &native::JournalCodec, &geppetto::TurnCodec, &geppetto::FixtureCodec];
+pub static ALL: &[&dyn Codec] = &[
+    &native::JsonCodec,
+    &native::YamlCodec,
+    &native::JournalCodec,
+    &geppetto::TurnCodec,
+    &geppetto::FixtureCodec,
+    &crate::wire::WireCodec(anthropic::Messages),
+];
 
 /// The format with this id.
 ///

@@ -9,6 +9,7 @@ mod all {
         turnkeep_jsonl = "turnkeep.jsonl",
         geppetto_turn = "geppetto.turn",
         geppetto_fixture = "geppetto.fixture",
+        anthropic_messages = "anthropic.messages",
     }
 
     #[test]

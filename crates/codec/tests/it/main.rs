@@ -1,6 +1,8 @@
 //! What holds for the formats and for YAML.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod anthropic;
+mod corpus;
 mod geppetto;
 mod laws;
 mod yaml;
