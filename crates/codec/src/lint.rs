@@ -2,7 +2,7 @@
 
 use turnkeep_model::{Error, ErrorKind, Result};
 
-use crate::format::{anthropic, geppetto};
+use crate::format::{anthropic, bedrock, geppetto};
 use crate::input::Input;
 
 /// How bad a finding is.
@@ -52,8 +52,12 @@ pub enum Strictness {
 /// A target whose rules are known: its id and the check over an input as given.
 type Target = (&'static str, fn(Input<'_>, Strictness) -> Result<Vec<Finding>>);
 
-const TARGETS: &[Target] =
-    &[("geppetto.turn", geppetto::lint), ("geppetto.fixture", geppetto::lint), ("anthropic.messages", anthropic::lint)];
+const TARGETS: &[Target] = &[
+    ("geppetto.turn", geppetto::lint),
+    ("geppetto.fixture", geppetto::lint),
+    ("anthropic.messages", anthropic::lint),
+    ("bedrock.converse", bedrock::lint),
+];
 
 /// The targets whose rules are known.
 pub fn targets() -> impl Iterator<Item = &'static str> {

@@ -5,6 +5,7 @@ use turnkeep_model::{Error, ErrorKind, Result};
 use crate::codec::Codec;
 
 pub mod anthropic;
+pub mod bedrock;
 pub mod geppetto;
 mod native;
 
@@ -16,6 +17,7 @@ pub static ALL: &[&dyn Codec] = &[
     &geppetto::TurnCodec,
     &geppetto::FixtureCodec,
     &crate::wire::WireCodec(anthropic::Messages),
+    &crate::wire::WireCodec(bedrock::Converse),
 ];
 
 /// The format with this id.

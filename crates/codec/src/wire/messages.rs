@@ -1,12 +1,12 @@
 //! Messages made of blocks: which blocks were one message, in which order.
 
 use turnkeep_model::json::Json;
-use turnkeep_model::{Block, Body, Number, Session};
+use turnkeep_model::{Block, Body, Number, Session, Turn};
 
 /// Notes the place of each block in a message whose results will join other turns; [`settle_order`] takes the note away
 /// where the order of turns tells it.
 pub(crate) fn number_blocks(wire: &str, blocks: &mut [Block]) {
-    let has_result = blocks.iter().any(|block| matches!(block.body, Body::ToolResult(_)));
+    let has_result = blocks.iter().any(is_result);
     if blocks.len() < 2 || !has_result {
         return;
     }
@@ -68,5 +68,21 @@ pub(crate) fn asked<'a>(wire: &str, session: &'a Session, answer: Option<usize>)
 }
 
 fn is_input(block: &Block) -> bool {
-    !block.is_answer() && !matches!(block.body, Body::ToolResult(_))
+    !block.is_answer() && !is_result(block)
+}
+
+/// Gives the turn that was answered what the response says of it. An answer without content is a turn all the same.
+pub(crate) fn put_answer(turns: &mut Vec<Turn>, answer: Turn, blocks: usize) {
+    let is_open = |turn: &Turn| turn.blocks.iter().all(is_input);
+    if blocks == 0 && !turns.last().is_some_and(is_open) {
+        turns.push(Turn::default());
+    }
+    if let Some(last) = turns.last_mut() {
+        let blocks = std::mem::take(&mut last.blocks);
+        *last = Turn { blocks, ..answer };
+    }
+}
+
+fn is_result(block: &Block) -> bool {
+    matches!(block.body, Body::ToolResult(_))
 }

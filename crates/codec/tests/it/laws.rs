@@ -10,6 +10,7 @@ mod all {
         geppetto_turn = "geppetto.turn",
         geppetto_fixture = "geppetto.fixture",
         anthropic_messages = "anthropic.messages",
+        bedrock_converse = "bedrock.converse",
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! One content block: read from a message, and written back as it was.
 
-use turnkeep_model::json::{self, Json, Nan, Node, Object};
+use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{
     Author, Block, Body, CallId, Data, Extra, Media, Part, Reasoning, Scope, Text, ToolCall, ToolResult,
 };
 
 use super::WIRE;
+use crate::wire::degrade::{value_of, wrapped};
 use crate::wire::fields::{Fields, Writing, in_order, spelled_order};
 
 const TEXT: &[&str] = &["type", "text", "citations", "cache_control"];
@@ -239,16 +240,6 @@ fn write_call(call: &ToolCall, writing: &mut Writing<'_>) {
     } else if !(call.arguments.is_empty() && writing.lacks("input")) {
         writing.set("input", value_of(&call.arguments).unwrap_or_else(|| wrapped(&call.arguments)));
     }
-}
-
-/// The value of arguments that are JSON.
-pub(super) fn value_of(arguments: &str) -> Option<Json> {
-    json::parse_with(arguments, Nan::Accept).ok().map(Node::into_json)
-}
-
-/// An object that holds arguments which are no object.
-pub(super) fn wrapped(arguments: &str) -> Json {
-    Json::Object([("_raw", Json::from(arguments))].into_iter().collect())
 }
 
 fn write_result(result: &ToolResult, writing: &mut Writing<'_>) {

@@ -10,7 +10,7 @@ use super::{WIRE, block, settings};
 use crate::turns::TurnBuilder;
 use crate::wire::Parts;
 use crate::wire::fields::Fields;
-use crate::wire::messages::{number_blocks, settle_order};
+use crate::wire::messages::{number_blocks, put_answer, settle_order};
 
 /// The usual order of a request's fields.
 pub(super) const REQUEST: &[&str] = &[
@@ -86,22 +86,6 @@ fn body(value: Json, which: &str) -> Result<Object> {
             .path(which)
             .hint("give the body as the vendor's interface takes it")),
     }
-}
-
-/// Gives the turn that was answered what the response says of it. An answer without content is a turn all the same.
-fn put_answer(turns: &mut Vec<Turn>, answer: Turn, blocks: usize) {
-    let is_open = |turn: &Turn| turn.blocks.iter().all(|block| !block.is_answer() && !is_result(block));
-    if blocks == 0 && !turns.last().is_some_and(is_open) {
-        turns.push(Turn::default());
-    }
-    if let Some(last) = turns.last_mut() {
-        let blocks = std::mem::take(&mut last.blocks);
-        *last = Turn { blocks, ..answer };
-    }
-}
-
-fn is_result(block: &Block) -> bool {
-    matches!(block.body, Body::ToolResult(_))
 }
 
 #[derive(Default)]

@@ -8,6 +8,7 @@ use turnkeep_model::{
 use super::decode::{REQUEST, platform};
 use super::{WIRE, block, limits, settings};
 use crate::codec::EncodeOptions;
+use crate::wire::degrade::{object_of, placeholder, wrapped};
 use crate::wire::dialogue::{At, Dialogue, Item, Message, Side, UNKNOWN_OUTCOME, Wants, legal};
 use crate::wire::fields::Writing;
 
@@ -217,10 +218,10 @@ impl Encoder {
         if call.arguments.trim().is_empty() {
             call.arguments = "{}".to_owned();
         }
-        if !matches!(block::value_of(&call.arguments), Some(Json::Object(_))) {
+        if object_of(&call.arguments).is_none() {
             let what = "arguments are an object with the vendor; these are sent as text inside one";
             self.losses.push(Loss::encode(LossKind::Wrapped, at.path("arguments"), what));
-            call.arguments = block::wrapped(&call.arguments).to_text();
+            call.arguments = wrapped(&call.arguments).to_text();
         }
         block::write(&Block { extra, ..Block::new(turnkeep_model::Author::Assistant, call) })
     }
@@ -347,12 +348,4 @@ fn sendable(media: &Media) -> Media {
         (None, None) => media.clone(),
         _ => Media { file_id: None, ..media.clone() },
     }
-}
-
-/// What stands for media that cannot be sent.
-fn placeholder(media: &Media) -> String {
-    let kind = media.media_type.as_deref().unwrap_or("media of unknown type");
-    let name = media.name.as_deref().map(|name| format!(" `{name}`")).unwrap_or_default();
-    let size = media.inline.as_deref().map(|data| format!(", about {} bytes", data.len() / 4 * 3)).unwrap_or_default();
-    format!("[{kind}{name}{size}: cannot be sent here]")
 }

@@ -110,7 +110,7 @@ fn event_of(bytes: &[u8]) -> Option<Json> {
 }
 
 /// The bytes of a base64 text.
-fn base64(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut held, mut bits) = (0u32, 0);
     for byte in text.trim_end_matches('=').bytes() {
@@ -130,6 +130,20 @@ fn base64(text: &str) -> Option<Vec<u8>> {
         }
     }
     Some(bytes)
+}
+
+/// The base64 text of some bytes.
+pub(crate) fn to_base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let held = chunk.iter().chain([&0, &0]).take(3).fold(0u32, |held, byte| held << 8 | u32::from(*byte));
+        for place in 0..4 {
+            let letter = LETTERS.get((held >> (18 - 6 * place) & 63) as usize).copied().unwrap_or(b'=');
+            text.push(if place > chunk.len() { '=' } else { char::from(letter) });
+        }
+    }
+    text
 }
 
 fn to_event(frame: &Frame) -> Result<Json> {
