@@ -21,6 +21,16 @@ fn recorded_bodies_are_given_back() {
 }
 
 #[test]
+fn recorded_exchanges_are_given_back() {
+    corpus::check_exchanges(DIALECT, corpus::wire(WIRE), "recorded_exchanges_are_given_back");
+}
+
+#[test]
+fn next_requests_of_any_session_break_no_rule() {
+    corpus::check_generated(WIRE);
+}
+
+#[test]
 fn recorded_streams_make_up_responses() {
     corpus::check_streams(DIALECT, corpus::wire(WIRE), "recorded_streams_make_up_responses", || Converse.assembler());
 }

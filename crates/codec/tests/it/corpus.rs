@@ -1,12 +1,14 @@
 //! Recorded bodies of vendors, read in place: nothing of them is in this repository.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use turnkeep_codec::lint::{Severity, Strictness, lint};
 use turnkeep_codec::wire::{Assembler, assemble, frame};
 use turnkeep_codec::{Codec, DecodeOptions, EncodeOptions, Input, format};
 use turnkeep_model::json::{self, Json, Nan, Object};
-use turnkeep_model::{Session, canon};
+use turnkeep_model::{Archive, canon};
+use turnkeep_testkit::{for_all, generate};
 
 /// One recorded body.
 pub(crate) struct Recorded {
@@ -73,12 +75,6 @@ fn record(line: &str, dialect: &str) -> Option<Recorded> {
 /// The codec of a wire.
 pub(crate) fn wire(id: &str) -> &'static dyn Codec {
     format::by_id(id).unwrap()
-}
-
-/// The session of some bytes.
-pub(crate) fn session(codec: &dyn Codec, bytes: &[u8]) -> Session {
-    let decoded = codec.decode(Input::new(bytes), &DecodeOptions::default()).unwrap();
-    decoded.archive.main_session().unwrap().clone()
 }
 
 /// What a codec gives back of some bytes.
@@ -223,12 +219,49 @@ pub(crate) fn check_next_requests(dialects: &[&str], target: &str, test: &str) {
             let body = json::parse(&text).unwrap().into_json();
             let found = errors(target, &body);
             made += 1;
-            let silent = body.as_object().and_then(|body| body.get("messages")?.as_array()).is_none_or(<[_]>::is_empty);
-            if !found.is_empty() && !silent {
+            if !found.is_empty() && !is_silent(&body) {
                 wrong.push(format!("{} {found:?}", record.id));
             }
         }
     }
     println!("{target}: {made} next requests of {dialects:?}, {} break a rule", wrong.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Whether a request says nothing: a session without content has no valid request.
+fn is_silent(body: &Json) -> bool {
+    body.as_object().and_then(|body| body.get("messages")?.as_array()).is_none_or(<[_]>::is_empty)
+}
+
+/// Checks that the next request of any session at all breaks no rule of `target`.
+pub(crate) fn check_generated(target: &str) {
+    let codec = wire(target);
+    for_all(200, &generate::session(), |session| {
+        let encoded = codec.encode(&Archive::from(session), &EncodeOptions::default()).unwrap();
+        let text = String::from_utf8(encoded.bytes).unwrap();
+        let body = json::parse_with(&text, Nan::Accept).unwrap().into_json();
+        let found = errors(target, &body);
+        proptest::prop_assert!(is_silent(&body) || found.is_empty(), "{found:?}\n{text}");
+        Ok(())
+    });
+}
+
+/// Checks that every request with its response is given back with the same meaning.
+pub(crate) fn check_exchanges(dialect: &str, codec: &dyn Codec, test: &str) {
+    let all = recorded(dialect, test);
+    let responses = all.iter().filter(|record| record.kind == "response" && !record.exchange.is_empty());
+    let responses: HashMap<&str, &Recorded> = responses.map(|record| (record.exchange.as_str(), record)).collect();
+    let (mut made, mut wrong) = (0, Vec::new());
+    for record in all.iter().filter(|record| record.kind == "request") {
+        let Some(response) = responses.get(record.exchange.as_str()) else { continue };
+        let pairs = [("request", record.body.clone()), ("response", response.body.clone())];
+        let exchange = Json::Object(pairs.into_iter().collect());
+        made += 1;
+        let back = given_back(codec, exchange.to_text().as_bytes());
+        if !back.is_ok_and(|back| canon::canonical(&back) == canon::canonical(&exchange)) {
+            wrong.push(record.id.clone());
+        }
+    }
+    println!("{dialect}: {made} exchanges, {} not given back", wrong.len());
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -16,6 +16,8 @@ use crate::wire::fields::Writing;
 const MODEL: &str = "claude-sonnet-4-5";
 /// The longest name of a tool.
 const NAME_LENGTH: usize = 128;
+/// How many tools may be strict.
+const STRICT_TOOLS: usize = 20;
 /// The longest id of a call that is known to be taken.
 const ID_LENGTH: usize = 128;
 
@@ -116,6 +118,12 @@ fn is_vendors(kind: &str, raw: &Json, is_own: bool) -> bool {
 fn fit_tools(head: &mut Session, dialogue: &Dialogue<'_>, losses: &mut Vec<Loss>) {
     for (index, tool) in head.tools.iter_mut().enumerate() {
         fit_tool(tool, index, losses);
+    }
+    let strict = head.tools.iter_mut().enumerate().filter(|(_, tool)| tool.strict == Some(true));
+    for (index, tool) in strict.skip(STRICT_TOOLS) {
+        tool.strict = None;
+        let what = "the vendor takes no more than 20 strict tools";
+        losses.push(Loss::encode(LossKind::Dropped, format!("tools[{index}].strict"), what));
     }
     let has_vendors = head.extra.fields(WIRE).is_some_and(|fields| fields.contains("tools"));
     if !head.tools.is_empty() || has_vendors || !dialogue.uses_tools() {

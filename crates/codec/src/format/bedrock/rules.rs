@@ -231,19 +231,14 @@ fn bad_input(body: &Object) -> Found {
     })
 }
 
-/// Only Claude signs its thinking; where some of a history is signed, all must be.
+/// Claude signs its thinking; other models, where one is named, do not.
 fn unsigned(body: &Object) -> Found {
-    let text = |inner: &Object| inner.get("reasoningText").and_then(Json::as_object).cloned();
-    let signed =
-        |inner: &Object| text(inner).is_some_and(|text| text.get_str("signature").is_some_and(|s| !s.is_empty()));
-    let model = body.get_str("modelId").unwrap_or_default();
-    let some_signed = model.contains("claude")
-        || items(body, "messages")
-            .iter()
-            .any(|message| of_kind(message, "reasoningContent").any(|(_, inner)| signed(inner)));
-    each(body, "reasoningContent", "", "thinking has no signature", |inner| {
-        some_signed && text(inner).is_some() && !signed(inner)
-    })
+    let is_unsigned = |inner: &Object| {
+        let text = inner.get("reasoningText").and_then(Json::as_object);
+        text.is_some_and(|text| text.get_str("signature").is_none_or(|signature| signature.is_empty()))
+    };
+    let signs = body.get_str("modelId").is_none_or(|model| model.contains("claude"));
+    each(body, "reasoningContent", "", "thinking has no signature", |inner| signs && is_unsigned(inner))
 }
 
 fn alternate(body: &Object) -> Found {
