@@ -27,6 +27,11 @@ pub(crate) struct At {
 }
 
 impl At {
+    /// The indices of the turn and of the block in it.
+    pub(crate) fn indices(self) -> (usize, usize) {
+        (self.turn, self.block)
+    }
+
     /// The path of something in the block.
     pub(crate) fn path(self, field: &str) -> String {
         let At { turn, block } = self;
@@ -60,6 +65,9 @@ pub(crate) struct Message<'a> {
     pub(crate) items: Vec<Item<'a>>,
 }
 
+/// Whether a block can be sent, or what becomes of it and why.
+pub(crate) type Verdict = Result<(), (LossKind, &'static str)>;
+
 /// What a wire wants.
 pub(crate) struct Wants<'s> {
     /// The wire.
@@ -69,7 +77,7 @@ pub(crate) struct Wants<'s> {
     /// The longest id of a call.
     pub(crate) id_length: usize,
     /// Whether a block that is neither call nor result can be sent, or why not.
-    pub(crate) sends: &'s dyn Fn(&Block) -> Result<(), (LossKind, &'static str)>,
+    pub(crate) sends: &'s dyn Fn(At, &Block) -> Verdict,
 }
 
 /// A session as two sides taking turns.
@@ -137,7 +145,7 @@ impl<'a> Dialogue<'a> {
                 if block.message.extra.spelling(wants.wire, "place").is_some() {
                     return self.say(Side::System, at, block, wants);
                 }
-                if let Err((kind, why)) = (wants.sends)(block) {
+                if let Err((kind, why)) = (wants.sends)(at, block) {
                     return self.losses.push(Loss::encode(kind, at.path(""), why));
                 }
                 self.system.push((at, block));
@@ -147,7 +155,7 @@ impl<'a> Dialogue<'a> {
     }
 
     fn say(&mut self, side: Side, at: At, block: &'a Block, wants: &Wants<'_>) {
-        match (wants.sends)(block) {
+        match (wants.sends)(at, block) {
             Ok(()) => self.push(side, Item::Block(at, block)),
             Err((kind, why)) => self.losses.push(Loss::encode(kind, at.path(""), why)),
         }

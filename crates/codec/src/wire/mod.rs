@@ -11,6 +11,7 @@ pub(crate) mod fields;
 pub mod frame;
 mod kind;
 pub(crate) mod messages;
+pub(crate) mod prefix;
 pub(crate) mod rule;
 mod stream;
 

@@ -1,4 +1,5 @@
 //! Recorded bodies of vendors, read in place: nothing of them is in this repository.
+#![expect(clippy::print_stdout, reason = "the counts are what these tests tell")]
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -60,7 +61,7 @@ pub(crate) fn recorded(dialect: &str, test: &str) -> Vec<Recorded> {
 
 fn record(line: &str, dialect: &str) -> Option<Recorded> {
     let Json::Object(mut record) = json::parse_with(line, Nan::Accept).unwrap().into_json() else { return None };
-    let text = |record: &Object, key: &str| record.get_str(key).map(|text| text.into_owned()).unwrap_or_default();
+    let text = |record: &Object, key: &str| record.get_str(key).map(std::borrow::Cow::into_owned).unwrap_or_default();
     (text(&record, "dialect") == dialect).then(|| Recorded {
         id: text(&record, "id"),
         kind: text(&record, "kind"),

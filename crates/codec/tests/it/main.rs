@@ -6,4 +6,5 @@ mod bedrock;
 mod corpus;
 mod geppetto;
 mod laws;
+mod wires;
 mod yaml;

@@ -3,14 +3,15 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::status::TurnError;
 use turnkeep_model::{
-    Author, Block, Body, Error, ErrorKind, Finish, FinishReason, Loss, MessageId, Result, Scope, Session, Turn, Usage,
+    Author, Block, Body, Error, ErrorKind, Finish, FinishReason, Loss, MessageId, Number, Result, Scope, Session, Turn,
+    Usage,
 };
 
 use super::{WIRE, block, settings};
 use crate::turns::TurnBuilder;
-use crate::wire::Parts;
 use crate::wire::fields::Fields;
 use crate::wire::messages::{number_blocks, put_answer, settle_order};
+use crate::wire::{Parts, prefix};
 
 /// The usual order of a request's fields.
 pub(super) const REQUEST: &[&str] = &[
@@ -64,6 +65,7 @@ pub(super) const ERROR: &[&str] = &["type", "message"];
 pub(super) fn session(parts: Parts) -> Result<(Session, Vec<Loss>)> {
     let mut decoder = Decoder::default();
     let mut session = Session::default();
+    let has_history = parts.request.is_some();
     if let Some(request) = parts.request {
         decoder.request(body(request, "request")?, &mut session);
     }
@@ -76,6 +78,10 @@ pub(super) fn session(parts: Parts) -> Result<(Session, Vec<Loss>)> {
         put_answer(&mut session.turns, answer, count);
     }
     settle_order(WIRE, &mut session);
+    // What stood before the answer is known only where the request is.
+    if has_history {
+        prefix::stamp(&mut session);
+    }
     Ok((session, Vec::new()))
 }
 
@@ -257,7 +263,7 @@ fn usage(object: Object) -> Usage {
     };
     let cached = usage.cached_read.unwrap_or(0).saturating_add(usage.cached_write.unwrap_or(0));
     let fits = |count: &u64| count.checked_add(cached).is_some();
-    if fields.left().get("input_tokens").and_then(Json::as_number).and_then(|n| n.as_u64()).is_some_and(|n| fits(&n)) {
+    if fields.left().get("input_tokens").and_then(Json::as_number).and_then(Number::as_u64).is_some_and(|n| fits(&n)) {
         usage.input = fields.count("input_tokens").map(|count| count + cached);
     }
     usage.reasoning = thinking_tokens(&mut fields);
@@ -268,7 +274,7 @@ fn usage(object: Object) -> Usage {
 fn thinking_tokens(fields: &mut Fields) -> Option<u64> {
     let details = fields.left().get("output_tokens_details")?.as_object()?;
     let (first, value) = details.iter().next()?;
-    let count = value.as_number().and_then(|number| number.as_u64())?;
+    let count = value.as_number().and_then(Number::as_u64)?;
     if first.to_str_lossy() != "thinking_tokens" {
         return None;
     }

@@ -11,6 +11,7 @@ use crate::codec::EncodeOptions;
 use crate::wire::degrade::{object_of, placeholder, wrapped};
 use crate::wire::dialogue::{At, Dialogue, Item, Message, Side, UNKNOWN_OUTCOME, Wants, legal};
 use crate::wire::fields::Writing;
+use crate::wire::prefix;
 
 /// The model that a request is for where nothing names one.
 const MODEL: &str = "claude-sonnet-4-5";
@@ -29,7 +30,11 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     let empty = Object::new();
     let host = platform(session.extra.fields(WIRE).unwrap_or(&empty));
     let is_own = session.extra.part(WIRE).is_some();
-    let sends = |block: &Block| sends(block, host, &model, is_own);
+    let broken = prefix::broken(session);
+    let sends = |at: At, block: &Block| match broken.contains(&at.indices()) {
+        true => Err((LossKind::Dropped, "what stands before it is not what it was signed with")),
+        false => sends(block, host, &model, is_own),
+    };
     let wants = Wants { wire: WIRE, id_char: is_word, id_length: ID_LENGTH, sends: &sends };
     let dialogue = Dialogue::of(session, &wants);
     let mut head = session.head();
@@ -39,7 +44,11 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     let mut encoder = Encoder { losses };
     let system: Vec<Json> = dialogue.system.iter().filter_map(|(_, block)| encoder.system(block)).collect();
     if !system.is_empty() {
-        writing.set("system", system);
+        let only = match dialogue.system.as_slice() {
+            [(_, only)] => Some(*only),
+            _ => None,
+        };
+        writing.set("system", as_spelled(only, system));
     }
     writing.set("messages", encoder.messages(&dialogue));
     settings::write(&head, &mut writing);
@@ -326,11 +335,25 @@ fn message_value(message: &Message<'_>, content: Vec<Json>) -> Json {
         Side::Assistant => "assistant",
         Side::System => "system",
     };
-    Json::Object([("role", Json::from(role)), ("content", Json::Array(content))].into_iter().collect())
+    let only = match message.items.as_slice() {
+        [Item::Block(_, only)] => Some(*only),
+        _ => None,
+    };
+    Json::Object([("role", Json::from(role)), ("content", as_spelled(only, content))].into_iter().collect())
+}
+
+/// The content as blocks, or as text where the source had it so: what was sent before stays as it was.
+fn as_spelled(only: Option<&Block>, content: Vec<Json>) -> Json {
+    let as_text = only.is_some_and(|only| only.message.extra.spelling(WIRE, "content").is_some());
+    let text = match content.as_slice() {
+        [Json::Object(block)] if as_text && block.len() == 2 => block.get("text").cloned(),
+        _ => None,
+    };
+    text.unwrap_or(Json::Array(content))
 }
 
 /// The vendor refuses a last answer that ends in white space.
-fn trim_end(content: &mut Vec<Json>) {
+fn trim_end(content: &mut [Json]) {
     let Some(Json::Object(last)) = content.last_mut() else { return };
     let is_text = last.get_str("type").as_deref() == Some("text");
     let Some(text) = last.get_str("text").filter(|_| is_text) else { return };

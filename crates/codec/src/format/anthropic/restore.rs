@@ -88,7 +88,10 @@ fn response(session: &Session, answer: Option<usize>) -> Json {
     let mut writing = Writing::new(WIRE, &turn.extra);
     let blocks: Vec<&Block> = turn.blocks.iter().filter(|block| block.is_answer()).collect();
     writing.set_some("model", turn.model.as_deref());
-    writing.set_some("id", blocks.first().and_then(|block| block.message.id.as_ref()).map(|id| id.as_str()));
+    writing.set_some(
+        "id",
+        blocks.first().and_then(|block| block.message.id.as_ref()).map(turnkeep_model::MessageId::as_str),
+    );
     writing.constant("type", "message");
     writing.constant("role", "assistant");
     if !(blocks.is_empty() && (writing.lacks("content") || writing.kept("content").is_some())) {

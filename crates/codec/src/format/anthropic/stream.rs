@@ -11,7 +11,6 @@ use crate::wire::{Assembled, Assembler, Delta};
 pub(super) struct Stream {
     message: Object,
     blocks: Vec<Open>,
-    /// The place in the message's content of each index that the stream speaks of.
     complete: bool,
 }
 
@@ -150,7 +149,7 @@ impl Stream {
 }
 
 fn index_of(event: &Object) -> u64 {
-    event.get("index").and_then(Json::as_number).and_then(|number| number.as_u64()).unwrap_or_default()
+    event.get("index").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64).unwrap_or_default()
 }
 
 impl Open {

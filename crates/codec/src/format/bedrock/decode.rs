@@ -3,14 +3,14 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::status::TurnError;
 use turnkeep_model::{
-    Author, Block, Body, Error, ErrorKind, Finish, FinishReason, Loss, Result, Scope, Session, Turn, Usage,
+    Author, Block, Body, Error, ErrorKind, Finish, FinishReason, Loss, Number, Result, Scope, Session, Turn, Usage,
 };
 
 use super::{WIRE, block, settings};
 use crate::turns::TurnBuilder;
-use crate::wire::Parts;
 use crate::wire::fields::{Fields, spelled_order};
 use crate::wire::messages::{number_blocks, put_answer, settle_order};
+use crate::wire::{Parts, prefix};
 
 /// The usual order of a request's fields.
 pub(super) const REQUEST: &[&str] = &[
@@ -39,6 +39,7 @@ pub(super) fn session(parts: Parts) -> Result<(Session, Vec<Loss>)> {
     let mut decoder = Decoder::default();
     decoder.scope.provider = Some(HOST.to_owned());
     let mut session = Session::default();
+    let has_history = parts.request.is_some();
     if let Some(request) = parts.request {
         decoder.request(body(request, "request")?, &mut session);
     }
@@ -51,6 +52,10 @@ pub(super) fn session(parts: Parts) -> Result<(Session, Vec<Loss>)> {
         put_answer(&mut session.turns, answer, count);
     }
     settle_order(WIRE, &mut session);
+    // What stood before the answer is known only where the request is.
+    if has_history {
+        prefix::stamp(&mut session);
+    }
     Ok((session, Vec::new()))
 }
 
@@ -190,7 +195,7 @@ fn usage(object: Object) -> Usage {
         ..Usage::default()
     };
     let cached = usage.cached_read.unwrap_or(0).saturating_add(usage.cached_write.unwrap_or(0));
-    let sent = fields.left().get("inputTokens").and_then(Json::as_number).and_then(|number| number.as_u64());
+    let sent = fields.left().get("inputTokens").and_then(Json::as_number).and_then(Number::as_u64);
     usage.input = sent.and_then(|sent| sent.checked_add(cached));
     if usage.input.is_some() {
         fields.take("inputTokens");

@@ -12,6 +12,7 @@ use crate::codec::EncodeOptions;
 use crate::wire::degrade::{object_of, placeholder, wrapped};
 use crate::wire::dialogue::{At, Dialogue, Item, Message, Side, UNKNOWN_OUTCOME, Wants, legal};
 use crate::wire::fields::Writing;
+use crate::wire::prefix;
 
 /// The model that a request is for where nothing names one.
 const MODEL: &str = "anthropic.claude-sonnet-4-5-20250929-v1:0";
@@ -23,7 +24,11 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     let mut losses = Vec::new();
     let model = model(session, options, &mut losses);
     let is_own = session.extra.part(WIRE).is_some();
-    let sends = |block: &Block| sends(block, &model, is_own);
+    let broken = prefix::broken(session);
+    let sends = |at: At, block: &Block| match broken.contains(&at.indices()) {
+        true => Err((LossKind::Dropped, "what stands before it is not what it was signed with")),
+        false => sends(block, &model, is_own),
+    };
     let wants = Wants { wire: WIRE, id_char: is_id, id_length: LENGTH, sends: &sends };
     let dialogue = Dialogue::of(session, &wants);
     let mut head = session.head();
@@ -97,7 +102,7 @@ fn fit(head: &mut Session, dialogue: &Dialogue<'_>, losses: &mut Vec<Loss>) {
     options.temperature = options
         .temperature
         .take()
-        .filter(|number| number.is_json())
+        .filter(Number::is_json)
         .map(|number| if within(&number) { number } else { Number::from(u64::from(number.as_f64() > 1.0)) });
     options.top_p = options.top_p.take().filter(within);
     options.top_k = options.top_k.take().filter(|number| number.as_u64().is_some());

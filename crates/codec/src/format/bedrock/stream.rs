@@ -83,7 +83,7 @@ impl Stream {
 
     /// The block of an index, begun if need be: text has no start of its own.
     fn block(&mut self, payload: &Object) -> (usize, &mut Open) {
-        let index = payload.get("contentBlockIndex").and_then(Json::as_number).and_then(|number| number.as_u64());
+        let index = payload.get("contentBlockIndex").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
         let index = index.unwrap_or_default();
         let place = self.blocks.iter().rposition(|open| open.index == index).unwrap_or_else(|| {
             self.blocks.push(Open { index, ..Open::default() });

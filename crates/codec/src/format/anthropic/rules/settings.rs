@@ -95,7 +95,7 @@ fn forced(body: &Object) -> Found {
 
 /// Breakpoints may stand on tools, system text, blocks and the body; not inside what a tool answered as data.
 fn cache(body: &Object) -> Found {
-    let marked = |value: &&Json| value.as_object().is_some_and(|object| is_marked(object));
+    let marked = |value: &&Json| value.as_object().is_some_and(is_marked);
     let tools = items(body, "tools").iter().filter(marked).count();
     let system = items(body, "system").iter().filter(marked).count();
     let content = blocks(body).filter(|(_, _, block)| is_marked(block)).count();
