@@ -313,7 +313,8 @@ fn is_part(kind: &str, raw: &Object) -> bool {
     match kind {
         "text" => raw.get_str("text").is_some_and(|text| !text.is_empty()),
         "tool_reference" => raw.get_str("tool_name").is_some(),
-        _ => raw.contains("source"),
+        "search_result" => raw.get_str("source").is_some() && raw.contains("content"),
+        _ => raw.get("source").and_then(Json::as_object).is_some_and(|source| source.get_str("type").is_some()),
     }
 }
 

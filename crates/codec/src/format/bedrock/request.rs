@@ -1,6 +1,6 @@
 //! The next request of any session.
 
-use turnkeep_model::json::Json;
+use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{
     Author, Block, Body, CallId, Extra, Loss, LossKind, Media, Number, Outcome, Part, Reasoning, ResponseKind, Session,
     ToolCall, ToolMode, ToolResult, ToolSpec,
@@ -166,6 +166,15 @@ fn system(block: &Block) -> Json {
     }
 }
 
+/// Whether a part that the model has no place for is one of this wire's.
+fn is_part(kind: &str, raw: &Object) -> bool {
+    match kind {
+        "image" | "document" | "video" => raw.get_str("format").is_some() && raw.contains("source"),
+        "searchResult" => raw.get_str("source").is_some() && raw.contains("content"),
+        _ => false,
+    }
+}
+
 struct Encoder {
     losses: Vec<Loss>,
 }
@@ -264,7 +273,7 @@ impl Encoder {
                 textified("the vendor does not take such media");
                 Some(text_value(&placeholder(media)))
             }),
-            Part::Other { kind, raw } if ["image", "document", "video", "searchResult"].contains(&kind.as_str()) => {
+            Part::Other { kind, raw } if is_part(kind, raw) => {
                 Some(Json::Object([(kind.as_str(), Json::Object(raw.clone()))].into_iter().collect()))
             }
             Part::Other { raw, .. } => {
