@@ -17,5 +17,5 @@ mod stream;
 
 pub use codec::{Wire, WireCodec};
 pub use kind::{Kind, Parts};
-pub use rule::Rule;
+pub use rule::{Evidence, Rule};
 pub use stream::{Assembled, Assembler, Delta, assemble};

@@ -12,12 +12,30 @@ pub struct Rule {
     pub severity: Severity,
     /// The models it applies to: part of their name, or empty for all.
     pub models: &'static str,
-    /// What the vendor answers where it is broken.
-    pub evidence: &'static str,
+    /// How it is known.
+    pub evidence: Evidence,
     /// What to do.
     pub fix: &'static str,
     /// Finds the places that break it, each with what is wrong there.
     pub(crate) check: fn(&Object) -> Vec<(String, String)>,
+}
+
+/// How a rule is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evidence {
+    /// What the vendor answered where it was broken, word by word.
+    Answer(&'static str),
+    /// What documentation or types say, in our words; no answer is at hand.
+    Stated(&'static str),
+}
+
+impl std::fmt::Display for Evidence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Evidence::Answer(text) => write!(f, "the vendor answers \"{text}\""),
+            Evidence::Stated(text) => f.write_str(text),
+        }
+    }
 }
 
 /// The places of a body that break some rules.
@@ -28,7 +46,7 @@ pub(crate) fn findings(rules: &[Rule], body: &Object, strictness: Strictness) ->
     for rule in rules.iter().filter(applies) {
         for (at, what) in (rule.check)(body) {
             let severity = if strictness == Strictness::Strict { Severity::Error } else { rule.severity };
-            let what = format!("{what}; the vendor answers \"{}\"; {}", rule.evidence, rule.fix);
+            let what = format!("{what}; {}; {}", rule.evidence, rule.fix);
             found.push(Finding { rule: rule.id, severity, at, line: None, what });
         }
     }

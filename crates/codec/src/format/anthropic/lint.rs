@@ -9,7 +9,7 @@ use crate::codec::DecodeOptions;
 use crate::input::Input;
 use crate::lint::{Finding, Severity, Strictness};
 use crate::sniff::Confidence;
-use crate::wire::rule::{Rule, findings};
+use crate::wire::rule::{Evidence, Rule, findings};
 use crate::wire::{Kind, Wire};
 
 use super::rules::{content, settings, tools};
@@ -62,7 +62,7 @@ fn only_known(body: &Object) -> bool {
 /// Shorthand of a rule that is an error for every model.
 pub(super) const fn error(
     id: &'static str,
-    evidence: &'static str,
+    evidence: Evidence,
     fix: &'static str,
     check: fn(&Object) -> Vec<(String, String)>,
 ) -> Rule {
@@ -72,7 +72,7 @@ pub(super) const fn error(
 /// Shorthand of a rule that is a warning for every model.
 pub(super) const fn warning(
     id: &'static str,
-    evidence: &'static str,
+    evidence: Evidence,
     fix: &'static str,
     check: fn(&Object) -> Vec<(String, String)>,
 ) -> Rule {

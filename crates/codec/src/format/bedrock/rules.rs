@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use turnkeep_model::json::{Json, Object};
 
 use crate::lint::Severity;
-use crate::wire::rule::{Rule, at, items};
+use crate::wire::rule::{Evidence, Rule, at, items};
 
 type Found = Vec<(String, String)>;
 
@@ -13,84 +13,88 @@ type Found = Vec<(String, String)>;
 pub static RULES: &[Rule] = &[
     error(
         "BE-DANGLING",
-        "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_…",
+        Evidence::Answer("Expected toolResult blocks at messages.2.content for the following Ids: tooluse_…"),
         "answer the call in the next message",
         dangling,
     ),
     error(
         "BE-ORPHAN",
-        "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
+        Evidence::Answer(
+            "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
+        ),
         "leave the result out, or give the call back",
         orphan,
     ),
     error(
         "BE-DUPID",
-        "messages.N.content contains duplicate Ids",
+        Evidence::Stated("ids of calls are unique, by the documentation"),
         "give the calls of a message different ids",
         repeated,
     ),
     error(
         "BE-TOOLCFG",
-        "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
+        Evidence::Answer("The toolConfig field must be defined when using toolUse and toolResult content blocks."),
         "define the tools that the history calls",
         no_tools,
     ),
     error(
         "BE-ERREMPTY",
-        "The content field at messages.<n>.content.0.toolResult cannot be empty when status value is error.",
+        Evidence::Answer(
+            "The content field at messages.<n>.content.0.toolResult cannot be empty when status value is error.",
+        ),
         "say what went wrong",
         empty_error,
     ),
     error(
         "BE-NOCONTENT",
-        "The content field in the Message object at messages.0 is empty.",
+        Evidence::Stated("a message has content, by the documentation"),
         "leave the message out",
         no_content,
     ),
-    error(
-        "BE-BLANK",
-        "The text field in the ContentBlock object at messages.0.content.0 is blank.",
-        "leave the block out",
-        blank,
-    ),
+    error("BE-BLANK", Evidence::Stated("text is not blank, as clients report"), "leave the block out", blank),
     error(
         "BE-ID",
-        "Value at 'messages.1.member.content.1.member.toolUse.toolUseId' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.:-]+",
+        Evidence::Stated("ids match [a-zA-Z0-9_.:-]+ and have 1 to 64 characters, by the service model"),
         "rewrite the id in call and result",
         illegal_id,
     ),
     error(
         "BE-NAME",
-        "Value at 'toolConfig.tools.1.member.toolSpec.name' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+",
+        Evidence::Stated("names match [a-zA-Z0-9_-]+ and have 1 to 64 characters, by the service model"),
         "rename the tool",
         illegal_name,
     ),
     error(
         "BE-INPUT",
-        "The format of the value at messages.1.content.0.toolUse.input is invalid. Provide a json object for the field and try again.",
+        Evidence::Stated("the input of a call is an object, by the documentation"),
         "give the arguments as an object",
         bad_input,
     ),
     error(
         "BE-SIG",
-        "messages.1.content.0: Invalid `signature` in `thinking` block",
+        Evidence::Stated("Claude takes thinking back only with its signature, by the documentation"),
         "send thinking only with the signature it came with",
         unsigned,
     ),
     warning(
         "BE-ALT",
-        "A conversation must alternate between user and assistant roles.",
+        Evidence::Stated("the sides take turns, by the documentation; recorded requests were accepted without"),
         "merge messages of one role",
         alternate,
     ),
-    warning("BE-FIRST", "A conversation must start with a user message.", "begin with the user", first),
+    warning(
+        "BE-FIRST",
+        Evidence::Stated("the user begins, by the documentation; recorded requests were accepted without"),
+        "begin with the user",
+        first,
+    ),
 ];
 
-const fn error(id: &'static str, evidence: &'static str, fix: &'static str, check: fn(&Object) -> Found) -> Rule {
+const fn error(id: &'static str, evidence: Evidence, fix: &'static str, check: fn(&Object) -> Found) -> Rule {
     Rule { id, severity: Severity::Error, models: "", evidence, fix, check }
 }
 
-const fn warning(id: &'static str, evidence: &'static str, fix: &'static str, check: fn(&Object) -> Found) -> Rule {
+const fn warning(id: &'static str, evidence: Evidence, fix: &'static str, check: fn(&Object) -> Found) -> Rule {
     Rule { id, severity: Severity::Warning, models: "", evidence, fix, check }
 }
 

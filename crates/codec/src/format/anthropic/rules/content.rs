@@ -3,50 +3,66 @@
 use turnkeep_model::json::{Json, Object};
 
 use super::super::lint::{error, warning};
-use crate::wire::rule::{Rule, items};
+use crate::wire::rule::{Evidence, Rule, items};
 
 pub(in super::super) static RULES: &[Rule] = &[
     error(
         "AN-SHAPE",
-        "messages.0: Input does not match the expected shape.",
+        Evidence::Answer("messages.0: Input does not match the expected shape."),
         "give every message a role and content",
         shape,
     ),
     error(
         "AN-NOCONTENT",
-        "messages.0: all messages must have non-empty content except for the optional final assistant message",
+        Evidence::Answer(
+            "messages.0: all messages must have non-empty content except for the optional final assistant message",
+        ),
         "leave the message out",
         no_content,
     ),
-    error("AN-EMPTYTEXT", "messages: text content blocks must be non-empty", "leave the block out", empty_text),
+    error(
+        "AN-EMPTYTEXT",
+        Evidence::Answer("messages: text content blocks must be non-empty"),
+        "leave the block out",
+        empty_text,
+    ),
     error(
         "AN-WSTEXT",
-        "messages: text content blocks must contain non-whitespace text",
+        Evidence::Answer("messages: text content blocks must contain non-whitespace text"),
         "leave the block out",
         blank_text,
     ),
     error(
         "AN-TRAILWS",
-        "messages: final assistant content cannot end with trailing whitespace",
+        Evidence::Answer("messages: final assistant content cannot end with trailing whitespace"),
         "trim the last answer",
         trailing_space,
     ),
     error(
         "AN-SIG",
-        "messages.1.content.0: Invalid `signature` in `thinking` block",
+        Evidence::Answer("messages.1.content.0: Invalid `signature` in `thinking` block"),
         "send thinking only with the signature it came with",
         unsigned,
     ),
-    error("AN-THINKROLE", "messages.0.content.0: Input should be a valid user block", "leave it out", thinking_role),
+    error(
+        "AN-THINKROLE",
+        Evidence::Stated("only answers hold thinking, by the SDK's types"),
+        "leave it out",
+        thinking_role,
+    ),
     warning(
         "AN-FIRST",
-        "messages: first message must use the \"user\" role",
+        Evidence::Stated(
+            "older documentation: the first message is the user's; recorded requests were accepted without",
+        ),
         "begin with the user; newer models do not insist",
         first,
     ),
     warning(
         "AN-PREFILL",
-        "This model does not support assistant message prefill. The conversation must end with a user message.",
+        Evidence::Answer(
+            "This model does not support assistant message prefill. The conversation must end with a user message.",
+        ),
         "end with the user, unless an older model is to go on from there",
         prefill,
     ),

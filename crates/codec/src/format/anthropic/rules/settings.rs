@@ -4,41 +4,58 @@ use turnkeep_model::json::{Json, Object};
 
 use super::super::lint::{error, warning};
 use super::content::{blocks, is};
-use crate::wire::rule::{Rule, at, items, number_at};
+use crate::wire::rule::{Evidence, Rule, at, items, number_at};
 
 pub(in super::super) static RULES: &[Rule] = &[
-    error("AN-MODEL", "model: Field required", "name a model", model),
-    error("AN-MAXTOKENS", "max_tokens: Field required", "say how long the answer may be", max_tokens),
-    error("AN-TEMPRANGE", "temperature: range: 0..1", "keep it from 0 to 1", temperature_range),
+    error("AN-MODEL", Evidence::Stated("the model is required, by the SDK's types"), "name a model", model),
+    error(
+        "AN-MAXTOKENS",
+        Evidence::Stated("the limit is required, by the SDK's types"),
+        "say how long the answer may be",
+        max_tokens,
+    ),
+    error("AN-TEMPRANGE", Evidence::Answer("temperature: range: 0..1"), "keep it from 0 to 1", temperature_range),
     error(
         "AN-BUDGET",
-        "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
+        Evidence::Stated("the budget is at least 1024 tokens, by the documentation"),
         "give thinking at least 1024 tokens",
         budget,
     ),
     warning(
         "AN-BUDGETMAX",
-        "`max_tokens` must be greater than `thinking.budget_tokens`",
+        Evidence::Stated("the budget is less than `max_tokens`, by the documentation"),
         "give the answer more room than thinking",
         budget_max,
     ),
     error(
         "AN-TEMP",
-        "`temperature` may only be set to 1 when thinking is enabled",
+        Evidence::Stated("the temperature is 1 while the model thinks, by the documentation"),
         "leave the temperature out",
         temperature,
     ),
-    error("AN-CHOICE", "Thinking may not be enabled when tool_choice forces tool use.", "let the model choose", forced),
-    error("AN-CACHE", "A maximum of 4 blocks with cache_control may be provided. Found 5.", "keep four of them", cache),
+    error(
+        "AN-CHOICE",
+        Evidence::Stated("calls cannot be forced while the model thinks, by the documentation"),
+        "let the model choose",
+        forced,
+    ),
+    error(
+        "AN-CACHE",
+        Evidence::Stated("at most four blocks are marked with `cache_control`, by the documentation"),
+        "keep four of them",
+        cache,
+    ),
     warning(
         "AN-THINKFIRST",
-        "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block",
+        Evidence::Answer(
+            "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block",
+        ),
         "send the thinking back, or turn it off until the user speaks again",
         thinking_first,
     ),
     warning(
         "AN-EFFORT",
-        "This model does not support effort level 'xhigh'. Supported levels: high, low, max, medium.",
+        Evidence::Answer("This model does not support effort level 'xhigh'. Supported levels: high, low, max, medium."),
         "use `high` or `max`",
         effort,
     ),

@@ -6,96 +6,104 @@ use turnkeep_model::json::{Json, Object};
 
 use super::super::lint::{error, warning};
 use super::content::{blocks, is, role};
-use crate::wire::rule::{Rule, items};
+use crate::wire::rule::{Evidence, Rule, items};
 
 pub(in super::super) static RULES: &[Rule] = &[
     error(
         "AN-DANGLING",
-        "messages.N: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_…. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+        Evidence::Answer(
+            "messages.N: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_…. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+        ),
         "answer the call in the next message",
         dangling,
     ),
     error(
         "AN-ORPHAN",
-        "unexpected `tool_use_id` found in `tool_result` blocks: toolu_…. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
+        Evidence::Answer(
+            "unexpected `tool_use_id` found in `tool_result` blocks … must have a corresponding `tool_use` block in the previous message",
+        ),
         "leave the result out, or give the call back",
         orphan,
     ),
     error(
         "AN-DUPRES",
-        "each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_…",
+        Evidence::Answer("each tool_use must have a single result"),
         "leave one result",
         repeated_result,
     ),
     error(
         "AN-DUPID",
-        "messages.N: `tool_use` ids must be unique",
+        Evidence::Stated("ids of calls are unique, by the documentation"),
         "give the calls of a message different ids",
         repeated_id,
     ),
     error(
         "AN-TEXTAFTER",
-        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: call_1.",
+        Evidence::Answer(
+            "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: call_1.",
+        ),
         "put the text before the calls",
         text_after,
     ),
     error(
         "AN-ID",
-        "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
+        Evidence::Answer("messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"),
         "rewrite the id in call and result",
         illegal_id,
     ),
     error(
         "AN-NAME",
-        "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+        Evidence::Stated("names match ^[a-zA-Z0-9_-]{1,128}$, by the documentation"),
         "rename the tool",
         illegal_name,
     ),
     error(
         "AN-INPUT",
-        "messages.1.content.0.tool_use.input: Input should be a valid dictionary",
+        Evidence::Stated("the input of a call is an object, by the SDK's types"),
         "give the arguments as an object",
         bad_input,
     ),
     error(
         "AN-USEROLE",
-        "messages.0: `tool_use` blocks can only be in `assistant` messages",
+        Evidence::Stated("only answers hold calls, by the documentation"),
         "move the call to the assistant",
         call_role,
     ),
     error(
         "AN-RESROLE",
-        "messages.1: `tool_result` blocks can only be in `user` messages",
+        Evidence::Stated("only the user's messages hold results, by the documentation"),
         "move the result to the user",
         result_role,
     ),
     error(
         "AN-SCHEMA",
-        "tools.0.custom.input_schema.type: Field required",
+        Evidence::Answer("tools.0.custom.input_schema.type: Field required"),
         "describe the arguments as an object",
         schema,
     ),
     error(
         "AN-STRICT",
-        "Too many strict tools (21). The maximum number of strict tools supported is 20. Try reducing the number of tools marked as strict.",
+        Evidence::Answer(
+            "Too many strict tools (21). The maximum number of strict tools supported is 20. Try reducing the number of tools marked as strict.",
+        ),
         "mark fewer tools as strict",
         strict_tools,
     ),
     warning(
         "AN-RESFIRST",
-        "tool_use ids were found without tool_result blocks immediately after",
+        Evidence::Stated("results come first in their message, by the documentation"),
         "put results before text",
         results_first,
     ),
     warning(
         "AN-DUPID-TURNS",
-        "accepted, but models tend to loop",
+        Evidence::Stated("accepted in recorded requests, but models tend to loop"),
         "give every call an id of its own",
         repeated_over_turns,
     ),
     warning(
         "AN-NOTOOLS",
-        "Requests which include `tool_use` or `tool_result` blocks must define tools",
+        Evidence::Stated("a history with calls and results needs tools, as gateways report"),
         "define the tools that the history calls",
         no_tools,
     ),
