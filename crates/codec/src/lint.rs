@@ -2,7 +2,7 @@
 
 use turnkeep_model::{Error, ErrorKind, Result};
 
-use crate::format::{gemini, geppetto, openai_chat, responses};
+use crate::format::{anthropic, bedrock, gemini, geppetto, openai_chat, responses};
 use crate::input::Input;
 
 /// How bad a finding is.
@@ -55,9 +55,13 @@ type Check = fn(Input<'_>, Strictness, Option<&str>) -> Result<Vec<Finding>>;
 const CHECKS: &[(&str, Check)] = &[
     ("geppetto.turn", |input, strictness, _| geppetto::lint(input, strictness)),
     ("geppetto.fixture", |input, strictness, _| geppetto::lint(input, strictness)),
-    ("openai.chat", |input, strictness, profile| openai_chat::lint::lint(input, strictness, profile.unwrap_or("openai"))),
+    ("openai.chat", |input, strictness, profile| {
+        openai_chat::lint::lint(input, strictness, profile.unwrap_or("openai"))
+    }),
     ("openai.responses", |input, strictness, profile| responses::lint(input, strictness, profile.unwrap_or("openai"))),
+    ("anthropic.messages", |input, strictness, _| anthropic::lint(input, strictness)),
     ("gemini.contents", |input, strictness, _| gemini::lint(input, strictness)),
+    ("bedrock.converse", |input, strictness, _| bedrock::lint(input, strictness)),
 ];
 
 /// The targets whose rules are known: ids, and ids with a profile.

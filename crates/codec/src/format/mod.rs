@@ -5,6 +5,8 @@ use turnkeep_model::{Error, ErrorKind, Result};
 use crate::codec::Codec;
 use crate::wire::WireCodec;
 
+pub mod anthropic;
+pub mod bedrock;
 pub(crate) mod gemini;
 pub mod geppetto;
 mod llm4s;
@@ -36,8 +38,10 @@ pub static ALL: &[&dyn Codec] = &[
     &wink::BundleCodec,
     &wink::TranscriptCodec,
     &WireCodec(openai_chat::ChatWire),
-    &WireCodec(gemini::Gemini),
     &WireCodec(responses::Responses),
+    &WireCodec(anthropic::Messages),
+    &WireCodec(gemini::Gemini),
+    &WireCodec(bedrock::Converse),
 ];
 
 /// The format with this id.

@@ -5,11 +5,18 @@
 //! body that the vendor would have sent without streaming, so that there is one decoder of answers.
 
 mod codec;
+pub(crate) mod degrade;
+pub(crate) mod dialogue;
+pub(crate) mod fields;
 pub mod frame;
 mod kind;
+pub(crate) mod messages;
+pub(crate) mod prefix;
 pub mod repair;
+pub(crate) mod rule;
 mod stream;
 
 pub use codec::{Wire, WireCodec};
 pub use kind::{Kind, Parts};
+pub use rule::{Evidence, Rule};
 pub use stream::{Assembled, Assembler, Delta, assemble};

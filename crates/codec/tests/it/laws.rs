@@ -24,6 +24,8 @@ mod all {
         gemini_contents = "gemini.contents",
         openai_responses = "openai.responses",
         openai_chat = "openai.chat",
+        anthropic_messages = "anthropic.messages",
+        bedrock_converse = "bedrock.converse",
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What holds for the formats and for YAML.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod anthropic;
+mod bedrock;
 mod corpus;
 mod gemini;
 mod geppetto;
@@ -10,7 +12,9 @@ mod laws;
 mod llm4s;
 mod lucee;
 mod markdown;
-mod wink;
 mod openai_chat;
+mod recorded;
 mod responses;
+mod wink;
+mod wires;
 mod yaml;

@@ -89,6 +89,63 @@ pub(super) fn events(bytes: &[u8]) -> Result<Frames> {
     Ok(Frames { events, torn: framer.is_torn() })
 }
 
+/// An event without what carries it: a frame that was recorded as `{"headers": …, "payload": …}`, and the bytes of a
+/// model's own event in a `chunk`.
+pub(crate) fn unwrapped(event: Json) -> Json {
+    let Json::Object(mut object) = event else { return event };
+    if let (Some(Json::Object(headers)), Some(_)) = (object.get("headers"), object.get("payload")) {
+        let name = [":event-type", ":exception-type"].iter().find_map(|key| headers.get_str(key));
+        let name = name.unwrap_or_default().into_owned();
+        let payload = object.remove("payload").unwrap_or_default();
+        object = Object::new();
+        object.push(name, payload);
+    }
+    let bytes = object.get("chunk").and_then(Json::as_object).and_then(|chunk| chunk.get_str("bytes"));
+    let inner = bytes.as_deref().and_then(base64).and_then(|bytes| event_of(&bytes));
+    inner.unwrap_or(Json::Object(object))
+}
+
+fn event_of(bytes: &[u8]) -> Option<Json> {
+    event(std::str::from_utf8(bytes).ok()?).ok()
+}
+
+/// The bytes of a base64 text.
+pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut held, mut bits) = (0u32, 0);
+    for byte in text.trim_end_matches('=').bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        held = (held << 6 | u32::from(value)) & 0xFFFF;
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits & 0xFF) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+/// The base64 text of some bytes.
+pub(crate) fn to_base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let held = chunk.iter().chain([&0, &0]).take(3).fold(0u32, |held, byte| held << 8 | u32::from(*byte));
+        for place in 0..4 {
+            let letter = LETTERS.get((held >> (18 - 6 * place) & 63) as usize).copied().unwrap_or(b'=');
+            text.push(if place > chunk.len() { '=' } else { char::from(letter) });
+        }
+    }
+    text
+}
+
 fn to_event(frame: &Frame) -> Result<Json> {
     let name = [":event-type", ":exception-type"].iter().find_map(|key| frame.header(key)).unwrap_or_default();
     let payload = event(&String::from_utf8_lossy(&frame.payload))?;

@@ -1,0 +1,80 @@
+//! What the vendor demands of a request.
+
+use turnkeep_model::json::{Json, Object};
+use turnkeep_model::{Error, ErrorKind, Result};
+
+use super::wire::Messages;
+use super::{WIRE, restore};
+use crate::codec::DecodeOptions;
+use crate::input::Input;
+use crate::lint::{Finding, Severity, Strictness};
+use crate::sniff::Confidence;
+use crate::wire::rule::{Evidence, Rule, findings};
+use crate::wire::{Kind, Wire};
+
+use super::rules::{content, settings, tools};
+
+/// What Anthropic demands of a request.
+pub static RULES: &[&[Rule]] = &[content::RULES, tools::RULES, settings::RULES];
+
+/// Rules on what a request must say of itself; a session has no place for it before it becomes a request.
+const REQUIRED: &[&str] = &["AN-MODEL", "AN-MAXTOKENS"];
+
+/// Checks a request body, the request of an exchange, or a session before it is put right.
+pub fn lint(input: Input<'_>, strictness: Strictness) -> Result<Vec<Finding>> {
+    let own = input.document().ok().and_then(|document| request_of(document.node.clone().into_json()));
+    if let Some(body) = own {
+        return Ok(check(&body, strictness));
+    }
+    let codec = crate::sniff(&input)?.codec;
+    let decoded = codec.decode(input, &DecodeOptions::default())?;
+    let Some(session) = decoded.archive.main_session() else {
+        return Err(Error::new(ErrorKind::NotFound, "there is no session to check"));
+    };
+    let Some(Json::Object(body)) = restore::parts(session, Kind::Request).request else { return Ok(Vec::new()) };
+    let mut found = check(&body, strictness);
+    found.retain(|finding| !REQUIRED.contains(&finding.rule));
+    Ok(found)
+}
+
+fn check(body: &Object, strictness: Strictness) -> Vec<Finding> {
+    RULES.iter().flat_map(|rules| findings(rules, body, strictness)).collect()
+}
+
+/// The request body that a document is or holds, if it is one of this wire.
+fn request_of(document: Json) -> Option<Object> {
+    let Json::Object(mut body) = document else { return None };
+    if let (Some(Json::Object(_)), Some(_)) = (body.get("request"), body.get("response"))
+        && let Some(Json::Object(request)) = body.remove("request")
+    {
+        body = request;
+    }
+    let looks = Messages.sniff_request(&body).confidence > Confidence::No;
+    let bare = body.contains("messages") && !body.contains("turnkeep");
+    (looks || bare && WIRE == Messages.spec().id && only_known(&body)).then_some(body)
+}
+
+/// Whether every field is one that a request may have: then it is judged as a request, broken as it may be.
+fn only_known(body: &Object) -> bool {
+    body.iter().all(|(key, _)| super::decode::REQUEST.contains(&&*key.to_str_lossy()))
+}
+
+/// Shorthand of a rule that is an error for every model.
+pub(super) const fn error(
+    id: &'static str,
+    evidence: Evidence,
+    fix: &'static str,
+    check: fn(&Object) -> Vec<(String, String)>,
+) -> Rule {
+    Rule { id, severity: Severity::Error, models: "", evidence, fix, check }
+}
+
+/// Shorthand of a rule that is a warning for every model.
+pub(super) const fn warning(
+    id: &'static str,
+    evidence: Evidence,
+    fix: &'static str,
+    check: fn(&Object) -> Vec<(String, String)>,
+) -> Rule {
+    Rule { id, severity: Severity::Warning, models: "", evidence, fix, check }
+}

@@ -1,0 +1,201 @@
+//! From the events of a stream to the message they make up.
+
+use turnkeep_model::Result;
+use turnkeep_model::json::{self, Json, Nan, Node, Object};
+
+use crate::wire::frame::aws;
+use crate::wire::{Assembled, Assembler, Delta};
+
+/// A message being put together.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    message: Object,
+    blocks: Vec<Open>,
+    complete: bool,
+}
+
+/// A block being put together: its fields, and texts that grow.
+#[derive(Debug, Default)]
+struct Open {
+    index: u64,
+    object: Object,
+    growing: Vec<(String, String)>,
+    input: String,
+}
+
+impl Assembler for Stream {
+    fn push(&mut self, event: Json) -> Result<Vec<Delta>> {
+        let Json::Object(mut event) = aws::unwrapped(event) else { return Ok(Vec::new()) };
+        let kind = event.get_str("type").map(std::borrow::Cow::into_owned).unwrap_or_default();
+        Ok(match kind.as_str() {
+            "message_start" => {
+                if let Some(Json::Object(message)) = event.remove("message") {
+                    self.start(message);
+                }
+                Vec::new()
+            }
+            "content_block_start" => self.start_block(event),
+            "content_block_delta" => self.grow(event),
+            "message_delta" => self.close(event),
+            "message_stop" => {
+                self.complete = true;
+                Vec::new()
+            }
+            "error" => {
+                self.fail(event);
+                Vec::new()
+            }
+            // `ping`, the end of a block, and whatever comes next say nothing of the message.
+            _ => Vec::new(),
+        })
+    }
+
+    fn finish(self: Box<Self>) -> Assembled {
+        let Stream { mut message, blocks, complete } = *self;
+        let failed = message.get_str("type").as_deref() == Some("error");
+        if failed && blocks.is_empty() {
+            return Assembled { body: Json::Object(message), complete: false };
+        }
+        if message.is_empty() {
+            message.push("type", "message");
+            message.push("role", "assistant");
+        }
+        message.set("content", blocks.into_iter().map(Open::finish).collect::<Vec<_>>());
+        if !message.contains("stop_reason") {
+            message.set("stop_reason", Json::Null);
+        }
+        Assembled { body: Json::Object(message), complete }
+    }
+}
+
+impl Stream {
+    /// Content may come with the message's start already.
+    fn start(&mut self, message: Object) {
+        self.message = message;
+        if let Some(Json::Array(items)) = self.message.get("content").cloned() {
+            for (index, item) in items.into_iter().enumerate() {
+                let Json::Object(object) = item else { continue };
+                self.blocks.push(Open { index: index as u64, object, ..Open::default() });
+            }
+        }
+    }
+
+    fn start_block(&mut self, mut event: Object) -> Vec<Delta> {
+        let Some(Json::Object(object)) = event.remove("content_block") else { return Vec::new() };
+        let index = index_of(&event);
+        let called = object.get_str("type").is_some_and(|kind| kind.ends_with("tool_use"));
+        let name = object.get_str("name").filter(|_| called).map(std::borrow::Cow::into_owned);
+        let block = self.blocks.len();
+        self.blocks.push(Open { index, object, ..Open::default() });
+        name.map(|name| Delta::CallStarted { block, name }).into_iter().collect()
+    }
+
+    fn grow(&mut self, mut event: Object) -> Vec<Delta> {
+        let index = index_of(&event);
+        let Some(Json::Object(delta)) = event.remove("delta") else { return Vec::new() };
+        let Some(block) = self.blocks.iter().rposition(|open| open.index == index) else { return Vec::new() };
+        let Some(open) = self.blocks.get_mut(block) else { return Vec::new() };
+        let kind = delta.get_str("type").map(std::borrow::Cow::into_owned).unwrap_or_default();
+        match kind.as_str() {
+            "text_delta" => open.grow_text("text", &delta).map(|text| Delta::Text { block, text }),
+            "thinking_delta" => open.grow_text("thinking", &delta).map(|text| Delta::Reasoning { block, text }),
+            "input_json_delta" => {
+                let text = delta.get_str("partial_json").unwrap_or_default().into_owned();
+                open.input.push_str(&text);
+                (!text.is_empty()).then_some(Delta::Arguments { block, text })
+            }
+            "citations_delta" => {
+                open.cite(delta);
+                None
+            }
+            _ => {
+                open.grow_unknown(delta);
+                None
+            }
+        }
+        .into_iter()
+        .collect()
+    }
+
+    fn close(&mut self, event: Object) -> Vec<Delta> {
+        let mut deltas = Vec::new();
+        for (key, value) in event {
+            match (&*key.to_str_lossy(), value) {
+                ("type", _) => {}
+                ("delta", Json::Object(delta)) => {
+                    deltas.extend(delta.get_str("stop_reason").map(|reason| Delta::Finished { reason: reason.into() }));
+                    delta.into_iter().for_each(|(key, value)| self.message.set(&key.to_str_lossy(), value));
+                }
+                ("usage", Json::Object(usage)) => self.count(usage),
+                (key, value) => self.message.set(key, value),
+            }
+        }
+        deltas
+    }
+
+    /// Counts are of the whole message so far; a count that comes again replaces the one before.
+    fn count(&mut self, usage: Object) {
+        let mut all = self.message.get("usage").and_then(Json::as_object).cloned().unwrap_or_default();
+        usage.into_iter().for_each(|(key, value)| all.set(&key.to_str_lossy(), value));
+        self.message.set("usage", all);
+    }
+
+    fn fail(&mut self, event: Object) {
+        match self.message.is_empty() {
+            true => self.message = event,
+            false => self.message.set("error", event.get("error").cloned().unwrap_or_default()),
+        }
+    }
+}
+
+fn index_of(event: &Object) -> u64 {
+    event.get("index").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64).unwrap_or_default()
+}
+
+impl Open {
+    fn grow_text(&mut self, key: &str, delta: &Object) -> Option<String> {
+        let text = delta.get_str(key)?.into_owned();
+        self.append(key, &text);
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn append(&mut self, key: &str, text: &str) {
+        if let Some((_, grown)) = self.growing.iter_mut().find(|(known, _)| known == key) {
+            return grown.push_str(text);
+        }
+        let start = self.object.get_str(key).map(std::borrow::Cow::into_owned).unwrap_or_default();
+        self.growing.push((key.to_owned(), start + text));
+    }
+
+    fn cite(&mut self, mut delta: Object) {
+        let mut citations = match self.object.remove("citations") {
+            Some(Json::Array(items)) => items,
+            _ => Vec::new(),
+        };
+        citations.extend(delta.remove("citation"));
+        self.object.set("citations", citations);
+    }
+
+    /// Of a delta that nobody knows yet, texts grow and all else is set.
+    fn grow_unknown(&mut self, delta: Object) {
+        for (key, value) in delta {
+            let key = key.to_str_lossy().into_owned();
+            match value.as_str() {
+                _ if key == "type" => {}
+                Some(text) => self.append(&key, &text),
+                None => self.object.set(&key, value),
+            }
+        }
+    }
+
+    fn finish(mut self) -> Json {
+        for (key, text) in self.growing {
+            self.object.set(&key, text);
+        }
+        if !self.input.is_empty() {
+            let input = json::parse_with(&self.input, Nan::Accept).map(Node::into_json);
+            self.object.set("input", input.unwrap_or_else(|_| Json::from(self.input.as_str())));
+        }
+        Json::Object(self.object)
+    }
+}

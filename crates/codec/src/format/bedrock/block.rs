@@ -1,0 +1,204 @@
+//! One content block: read from a message, and written back as it was.
+
+use turnkeep_model::json::{Json, Object};
+use turnkeep_model::{Author, Block, Body, CallId, Data, Extra, Part, Reasoning, Scope, Text, ToolCall, ToolResult};
+
+use super::{WIRE, media};
+use crate::wire::degrade::{value_of, wrapped};
+use crate::wire::fields::{Fields, Writing};
+
+const TOOL_USE: &[&str] = &["toolUseId", "name", "input"];
+const TOOL_RESULT: &[&str] = &["toolUseId", "content", "status"];
+const REASONING: &[&str] = &["text", "signature"];
+
+/// The block that `value` is, in a message by `author`.
+pub(super) fn read(value: Json, author: &Author, scope: &Scope) -> Block {
+    known(&value, author, scope).unwrap_or_else(|| {
+        let key = value.as_object().and_then(|object| object.iter().next());
+        let kind = key.map(|(key, _)| key.to_str_lossy().into_owned()).unwrap_or_default();
+        Block::new(author.clone(), Body::Other { kind, raw: value })
+    })
+}
+
+fn known(value: &Json, author: &Author, scope: &Scope) -> Option<Block> {
+    let object = value.as_object()?;
+    if object.get_str("text").is_some() {
+        let mut fields = Fields::new(object.clone(), &["text"]);
+        let text = fields.text("text").unwrap_or_default();
+        return Some(block(author.clone(), Text { text }, fields));
+    }
+    let (key, inner) = object.iter().next().filter(|_| object.len() == 1)?;
+    let inner = inner.as_object()?;
+    let is_answer = *author == Author::Assistant;
+    match &*key.to_str_lossy() {
+        "toolUse" if is_answer => call(inner),
+        "toolResult" if *author == Author::User => result(inner),
+        "reasoningContent" if is_answer => reasoning(inner, scope),
+        kind @ ("image" | "document") => {
+            let (media, extra) = media::read(kind, inner)?;
+            Some(Block { extra, ..Block::new(author.clone(), media) })
+        }
+        _ => None,
+    }
+}
+
+fn block(author: Author, body: impl Into<Body>, fields: Fields) -> Block {
+    let mut block = Block::new(author, body);
+    fields.keep(WIRE, &mut block.extra);
+    block
+}
+
+fn call(inner: &Object) -> Option<Block> {
+    inner.get_str("toolUseId").and(inner.get_str("name"))?;
+    let mut fields = Fields::new(inner.clone(), TOOL_USE);
+    let call = CallId::given(fields.text("toolUseId").unwrap_or_default());
+    let name = fields.text("name").unwrap_or_default();
+    let arguments = match fields.take("input") {
+        None => {
+            fields.note_absent("input");
+            String::new()
+        }
+        // Where a stream was cut off, the arguments are the text so far.
+        Some(Json::String(text)) if text.to_str().is_ok() => {
+            fields.note("input", "text");
+            text.to_str_lossy().into_owned()
+        }
+        Some(value) => value.to_text(),
+    };
+    Some(block(Author::Assistant, ToolCall { call, name, arguments }, fields))
+}
+
+fn result(inner: &Object) -> Option<Block> {
+    inner.get_str("toolUseId")?;
+    let mut fields = Fields::new(inner.clone(), TOOL_RESULT);
+    let call = CallId::given(fields.text("toolUseId").unwrap_or_default());
+    let parts = fields.items("content").unwrap_or_default().into_iter().map(part).collect();
+    let is_error = match fields.left().get_str("status").as_deref() {
+        Some("success") => Some(false),
+        Some("error") => Some(true),
+        _ => None,
+    };
+    if is_error.is_some() {
+        fields.take("status");
+    }
+    Some(block(Author::Tool, ToolResult { call, name: None, parts, error: None, is_error, outcome: None }, fields))
+}
+
+fn part(value: Json) -> Part {
+    let is_bare = |inner: &Json| inner.as_object().is_some_and(|inner| inner.len() == 1 && inner.contains(BARE));
+    let pair = value.as_object().filter(|object| object.len() == 1).and_then(|object| object.iter().next());
+    let pair = pair.filter(|(key, inner)| key.to_str().is_ok_and(|key| key != BARE) && !is_bare(inner));
+    let Some((key, inner)) = pair else {
+        return Part::Other { kind: BARE.to_owned(), raw: [(BARE, value)].into_iter().collect() };
+    };
+    match (&*key.to_str_lossy(), inner) {
+        ("text", Json::String(text)) if text.to_str().is_ok() => Text { text: text.to_str_lossy().into_owned() }.into(),
+        ("json", inner) => Data { json: inner.clone() }.into(),
+        (kind @ ("image" | "document"), Json::Object(inner)) => match media::read(kind, inner) {
+            Some((media, extra)) if extra.is_empty() => media.into(),
+            _ => Part::Other { kind: kind.to_owned(), raw: inner.clone() },
+        },
+        (kind, Json::Object(inner)) => Part::Other { kind: kind.to_owned(), raw: inner.clone() },
+        (kind, inner) => Part::Other { kind: kind.to_owned(), raw: [(BARE, inner.clone())].into_iter().collect() },
+    }
+}
+
+/// The key under which a part is kept whose content is no object.
+const BARE: &str = "";
+
+fn reasoning(inner: &Object, scope: &Scope) -> Option<Block> {
+    if inner.len() != 1 {
+        return None;
+    }
+    if let Some(data) = inner.get_str("redactedContent") {
+        let encrypted = Some(data.into_owned());
+        let body = Reasoning { encrypted, scope: Some(scope.clone()), ..Reasoning::default() };
+        return Some(Block::new(Author::Assistant, body));
+    }
+    let text = inner.get("reasoningText")?.as_object().filter(|text| text.get_str("text").is_some())?;
+    let mut fields = Fields::new(text.clone(), REASONING);
+    let text = fields.text("text");
+    let signature = fields.text("signature");
+    let scope = signature.is_some().then(|| scope.clone());
+    Some(block(Author::Assistant, Reasoning { text, signature, scope, ..Reasoning::default() }, fields))
+}
+
+fn wrap(kind: &str, inner: impl Into<Json>) -> Json {
+    Json::Object([(kind, inner.into())].into_iter().collect())
+}
+
+/// The block as it was read.
+pub(super) fn write(block: &Block) -> Json {
+    let mut writing = Writing::new(WIRE, &block.extra);
+    match &block.body {
+        Body::Text(Text { text }) | Body::Summary(turnkeep_model::Summary { text, .. }) => {
+            writing.set("text", text.as_str());
+            Json::Object(writing.finish(&["text"]))
+        }
+        Body::Reasoning(reasoning) => wrap("reasoningContent", reasoning_value(reasoning, writing)),
+        Body::ToolCall(call) => {
+            write_call(call, &mut writing);
+            wrap("toolUse", writing.finish(TOOL_USE))
+        }
+        Body::ToolResult(result) => {
+            let parts = result.parts.iter().map(part_value).collect::<Vec<_>>();
+            write_result(&result.call.to_string(), parts, result.is_error, &mut writing);
+            wrap("toolResult", writing.finish(TOOL_RESULT))
+        }
+        Body::Media(media) => media::write(media, &block.extra).unwrap_or_default(),
+        Body::Other { raw, .. } => raw.clone(),
+        _ => Json::Null,
+    }
+}
+
+fn reasoning_value(reasoning: &Reasoning, mut writing: Writing<'_>) -> Json {
+    if let (None, Some(data)) = (&reasoning.text, &reasoning.encrypted) {
+        return wrap("redactedContent", data.as_str());
+    }
+    writing.set("text", reasoning.text.as_deref().unwrap_or_default());
+    writing.set_some("signature", reasoning.signature.as_deref());
+    wrap("reasoningText", writing.finish(REASONING))
+}
+
+fn write_call(call: &ToolCall, writing: &mut Writing<'_>) {
+    writing.set("toolUseId", call.call.to_string());
+    writing.set("name", call.name.as_str());
+    if writing.noted_as("input", "text") {
+        writing.set("input", call.arguments.as_str());
+    } else if !(call.arguments.is_empty() && writing.lacks("input")) {
+        writing.set("input", value_of(&call.arguments).unwrap_or_else(|| wrapped(&call.arguments)));
+    }
+}
+
+fn write_result(id: &str, parts: Vec<Json>, is_error: Option<bool>, writing: &mut Writing<'_>) {
+    writing.set("toolUseId", id);
+    if !parts.is_empty() {
+        writing.set("content", parts);
+    }
+    writing.set_some("status", is_error.map(|is_error| if is_error { "error" } else { "success" }));
+}
+
+/// A result with these parts.
+pub(super) fn result_value(id: &str, parts: Vec<Json>, is_error: Option<bool>, extra: &Extra) -> Json {
+    let mut writing = Writing::new(WIRE, extra);
+    if parts.is_empty() && writing.kept("content").is_none() {
+        writing.set("content", Vec::new());
+    }
+    write_result(id, parts, is_error, &mut writing);
+    wrap("toolResult", writing.finish(TOOL_RESULT))
+}
+
+/// A part of a result.
+pub(super) fn part_value(part: &Part) -> Json {
+    match part {
+        Part::Text(text) => wrap("text", text.text.as_str()),
+        Part::Data(data) => wrap("json", data.json.clone()),
+        Part::Media(media) => media::write(media, &Extra::NONE).unwrap_or_default(),
+        Part::Other { kind, raw } => match raw.get(BARE) {
+            Some(bare) if raw.len() == 1 && kind == BARE => bare.clone(),
+            Some(bare) if raw.len() == 1 => wrap(kind, bare.clone()),
+            _ => wrap(kind, raw.clone()),
+        },
+        _ => Json::Null,
+    }
+}

@@ -1,0 +1,192 @@
+//! From the events of a stream to the response they make up.
+
+use turnkeep_model::Result;
+use turnkeep_model::json::{self, Json, Nan, Node, Object};
+
+use crate::wire::frame::aws;
+use crate::wire::{Assembled, Assembler, Delta};
+
+/// A response being put together.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    role: Option<Json>,
+    blocks: Vec<Open>,
+    /// What stands beside the message.
+    rest: Object,
+    complete: bool,
+}
+
+/// A block being put together: the objects it is made of so far, and texts that grow.
+#[derive(Debug, Default)]
+struct Open {
+    index: u64,
+    object: Object,
+    text: Option<String>,
+    input: String,
+    thought: Option<String>,
+    signature: Option<String>,
+    redacted: Vec<u8>,
+    citations: Vec<Json>,
+    results: Vec<Json>,
+}
+
+impl Assembler for Stream {
+    fn push(&mut self, event: Json) -> Result<Vec<Delta>> {
+        let Json::Object(event) = aws::unwrapped(event) else { return Ok(Vec::new()) };
+        let mut deltas = Vec::new();
+        for (name, payload) in event {
+            let Json::Object(mut payload) = payload else { continue };
+            // Padding that hides the length of what is said.
+            payload.remove("p");
+            deltas.extend(self.event(&name.to_str_lossy(), payload));
+        }
+        Ok(deltas)
+    }
+
+    fn finish(self: Box<Self>) -> Assembled {
+        let Stream { role, blocks, rest, complete } = *self;
+        let mut message = Object::new();
+        message.push("role", role.unwrap_or_else(|| "assistant".into()));
+        message.push("content", blocks.into_iter().map(Open::finish).collect::<Vec<_>>());
+        let output: Object = [("message", Json::Object(message))].into_iter().collect();
+        let mut body = Object::new();
+        body.push("output", output);
+        if !rest.contains("stopReason") {
+            body.push("stopReason", Json::Null);
+        }
+        rest.into_iter().for_each(|(key, value)| body.push(key, value));
+        Assembled { body: Json::Object(body), complete }
+    }
+}
+
+impl Stream {
+    fn event(&mut self, name: &str, mut payload: Object) -> Option<Delta> {
+        match name {
+            "messageStart" => self.role = payload.remove("role"),
+            "contentBlockStart" => return self.start(payload),
+            "contentBlockDelta" => return self.grow(payload),
+            "messageStop" => {
+                self.complete = true;
+                let reason = payload.get_str("stopReason").map(std::borrow::Cow::into_owned);
+                payload.into_iter().for_each(|(key, value)| self.rest.push(key, value));
+                return reason.map(|reason| Delta::Finished { reason });
+            }
+            "metadata" => payload.into_iter().for_each(|(key, value)| self.rest.push(key, value)),
+            // A stream that fails says so in an event that is named after the error.
+            name if name.ends_with("Exception") => {
+                payload.into_iter().for_each(|(key, value)| self.rest.push(key, value));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// The block of an index, begun if need be: text has no start of its own.
+    fn block(&mut self, payload: &Object) -> (usize, &mut Open) {
+        let index = payload.get("contentBlockIndex").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
+        let index = index.unwrap_or_default();
+        let place = self.blocks.iter().rposition(|open| open.index == index).unwrap_or_else(|| {
+            self.blocks.push(Open { index, ..Open::default() });
+            self.blocks.len() - 1
+        });
+        #[expect(clippy::indexing_slicing, reason = "the place was just found or made")]
+        (place, &mut self.blocks[place])
+    }
+
+    fn start(&mut self, mut payload: Object) -> Option<Delta> {
+        let Some(Json::Object(start)) = payload.remove("start") else { return None };
+        let (block, open) = self.block(&payload);
+        let call = start.get("toolUse").and_then(Json::as_object);
+        let name = call.and_then(|call| call.get_str("name")).map(std::borrow::Cow::into_owned);
+        open.object = start;
+        name.map(|name| Delta::CallStarted { block, name })
+    }
+
+    fn grow(&mut self, mut payload: Object) -> Option<Delta> {
+        let Some(Json::Object(delta)) = payload.remove("delta") else { return None };
+        let (block, open) = self.block(&payload);
+        let mut shown = None;
+        for (key, value) in delta {
+            shown = open.grow(&key.to_str_lossy(), value, block).or(shown);
+        }
+        shown
+    }
+}
+
+impl Open {
+    fn grow(&mut self, key: &str, value: Json, block: usize) -> Option<Delta> {
+        match (key, value) {
+            ("text", value) => {
+                let text = value.as_str()?.into_owned();
+                self.text.get_or_insert_default().push_str(&text);
+                (!text.is_empty()).then_some(Delta::Text { block, text })
+            }
+            ("toolUse", Json::Object(call)) => {
+                let text = call.get_str("input")?.into_owned();
+                self.input.push_str(&text);
+                (!text.is_empty()).then_some(Delta::Arguments { block, text })
+            }
+            ("reasoningContent", Json::Object(thought)) => self.think(&thought, block),
+            ("citation", citation) => {
+                self.citations.push(citation);
+                None
+            }
+            ("toolResult", Json::Array(parts)) => {
+                self.results.extend(parts);
+                None
+            }
+            (key, value) => {
+                self.object.set(key, value);
+                None
+            }
+        }
+    }
+
+    fn think(&mut self, thought: &Object, block: usize) -> Option<Delta> {
+        if let Some(signature) = thought.get_str("signature") {
+            self.signature.get_or_insert_default().push_str(&signature);
+        }
+        if let Some(bytes) = thought.get_str("redactedContent").and_then(|data| aws::base64(&data)) {
+            self.redacted.extend(bytes);
+        }
+        let text = thought.get_str("text")?.into_owned();
+        self.thought.get_or_insert_default().push_str(&text);
+        (!text.is_empty()).then_some(Delta::Reasoning { block, text })
+    }
+
+    fn finish(self) -> Json {
+        let Open { mut object, text, input, thought, signature, redacted, citations, results, .. } = self;
+        if let Some(Json::Object(call)) = object.get("toolUse") {
+            let mut call = call.clone();
+            let parsed = json::parse_with(&input, Nan::Accept).map(Node::into_json);
+            let value =
+                if input.is_empty() { Json::Object(Object::new()) } else { parsed.unwrap_or_else(|_| input.into()) };
+            call.set("input", value);
+            object.set("toolUse", call);
+        }
+        if let Some(Json::Object(result)) = object.get("toolResult") {
+            let mut result = result.clone();
+            result.set("content", results);
+            object.set("toolResult", result);
+        }
+        if !redacted.is_empty() {
+            let data: Object = [("redactedContent", Json::from(aws::to_base64(&redacted)))].into_iter().collect();
+            object.set("reasoningContent", data);
+        } else if thought.is_some() || signature.is_some() {
+            let mut said: Object = [("text", Json::from(thought.unwrap_or_default()))].into_iter().collect();
+            signature.into_iter().for_each(|signature| said.push("signature", signature));
+            let inner: Object = [("reasoningText", Json::Object(said))].into_iter().collect();
+            object.set("reasoningContent", inner);
+        }
+        match text {
+            Some(text) if !citations.is_empty() => {
+                let said: Object = [("text", Json::from(text))].into_iter().collect();
+                let pairs = [("content", Json::Array(vec![said.into()])), ("citations", Json::Array(citations))];
+                object.set("citationsContent", pairs.into_iter().collect::<Object>());
+            }
+            Some(text) => object.set("text", text),
+            None => {}
+        }
+        Json::Object(object)
+    }
+}

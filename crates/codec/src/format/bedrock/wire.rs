@@ -1,0 +1,102 @@
+//! The wire: its description, its looks, and its four kinds of documents.
+
+use turnkeep_model::json::{Json, Object};
+use turnkeep_model::{Loss, Result, Session};
+
+use super::{WIRE, decode, request, restore, stream};
+use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
+use crate::sniff::Guess;
+use crate::wire::frame::aws;
+use crate::wire::{Assembler, Kind, Parts, Wire};
+
+static SPEC: Spec = Spec {
+    id: WIRE,
+    title: "Amazon Bedrock Converse",
+    variants: &[],
+    extensions: &[],
+    reads: true,
+    writes: true,
+    fidelity: Fidelity {
+        system_text: Keeps::All,
+        options: Keeps::Some,
+        tools: Keeps::All,
+        reasoning: Keeps::Some,
+        signatures: Keeps::Some,
+        media: Keeps::Some,
+        tool_ids: Keeps::Some,
+        tool_errors: Keeps::All,
+        usage: Keeps::Some,
+        ..Fidelity::NOTHING
+    },
+};
+
+/// Amazon Bedrock's Converse.
+pub struct Converse;
+
+impl Wire for Converse {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn sniff_request(&self, body: &Object) -> Guess {
+        let Some(messages) = body.get("messages").and_then(Json::as_array) else { return Guess::no() };
+        let own = ["inferenceConfig", "toolConfig", "modelId", "additionalModelRequestFields", "guardrailConfig"];
+        let is_own = own.iter().any(|key| body.contains(key));
+        if messages.iter().any(|message| !is_message(message)) {
+            return Guess::no();
+        }
+        match (is_own, messages.is_empty()) {
+            (true, _) => Guess::certain("messages and settings as Converse names them"),
+            (false, true) => Guess::no(),
+            (false, false) => Guess::certain("messages of blocks that are named by their key"),
+        }
+    }
+
+    fn sniff_response(&self, body: &Object) -> Guess {
+        let message = body.get("output").and_then(Json::as_object).and_then(|output| output.get("message"));
+        match message {
+            Some(message) if body.contains("stopReason") && message.as_object().is_some() => {
+                Guess::certain("a message under `output`, and a `stopReason`")
+            }
+            _ => Guess::no(),
+        }
+    }
+
+    fn sniff_event(&self, event: &Object) -> Guess {
+        let Json::Object(event) = aws::unwrapped(Json::Object(event.clone())) else { return Guess::no() };
+        let known = ["messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"];
+        let is_known = known.iter().any(|name| matches!(event.get(name), Some(Json::Object(_))));
+        if is_known { Guess::certain("events as Converse streams them") } else { Guess::no() }
+    }
+
+    fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)> {
+        decode::session(parts)
+    }
+
+    fn restore(&self, session: &Session, kind: Kind) -> Parts {
+        restore::parts(session, kind)
+    }
+
+    fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+        request::next(session, options)
+    }
+
+    fn assembler(&self) -> Box<dyn Assembler> {
+        Box::new(stream::Stream::default())
+    }
+}
+
+/// Whether every block of a message is named by its key.
+fn is_message(message: &Json) -> bool {
+    let Some(blocks) = message.as_object().and_then(|message| message.get("content")).and_then(Json::as_array) else {
+        return false;
+    };
+    let known = ["text", "image", "document", "video", "audio", "toolUse", "toolResult", "guardContent", "cachePoint"];
+    let more = ["reasoningContent", "citationsContent", "searchResult"];
+    let is_block = |block: &Json| {
+        block
+            .as_object()
+            .is_some_and(|block| !block.contains("type") && known.iter().chain(&more).any(|key| block.contains(key)))
+    };
+    blocks.iter().all(is_block) && message.as_object().is_some_and(|message| message.contains("role"))
+}
