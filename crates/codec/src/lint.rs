@@ -2,7 +2,7 @@
 
 use turnkeep_model::{Error, ErrorKind, Result};
 
-use crate::format::{geppetto, openai_chat};
+use crate::format::{geppetto, ollama_chat, openai_chat};
 use crate::input::Input;
 
 /// How bad a finding is.
@@ -39,6 +39,21 @@ pub struct Finding {
     pub what: String,
 }
 
+/// A rule, as people are told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// Its code.
+    pub id: &'static str,
+    /// How bad it is to break it.
+    pub severity: Severity,
+    /// Which vendors and models have it, in words.
+    pub models: &'static str,
+    /// What the vendor answers where it is broken.
+    pub evidence: &'static str,
+    /// What to do.
+    pub fix: &'static str,
+}
+
 /// How to judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {
@@ -72,11 +87,21 @@ const TARGETS: &[Target] = &[
     ("openai.chat:perplexity", |input, strictness| openai_chat::lint::lint(input, strictness, "perplexity")),
     ("openai.chat:qwen", |input, strictness| openai_chat::lint::lint(input, strictness, "qwen")),
     ("openai.chat:zai", |input, strictness| openai_chat::lint::lint(input, strictness, "zai")),
+    ("ollama.chat", ollama_chat::lint::lint),
 ];
 
 /// The targets whose rules are known.
 pub fn targets() -> impl Iterator<Item = &'static str> {
     TARGETS.iter().map(|(id, _)| *id)
+}
+
+/// The rules of a wire, all of its dialects together; none where they are not told as data.
+pub fn rules(wire: &str) -> Vec<&'static Rule> {
+    match wire {
+        "openai.chat" => openai_chat::lint::rules(),
+        "ollama.chat" => ollama_chat::lint::rules(),
+        _ => Vec::new(),
+    }
 }
 
 /// Checks an input against the rules of `target`.

@@ -7,6 +7,7 @@ use crate::wire::WireCodec;
 
 pub mod geppetto;
 mod native;
+pub(crate) mod ollama_chat;
 pub(crate) mod openai_chat;
 
 /// Every format, in the order of the documentation and of sniffing.
@@ -17,6 +18,7 @@ pub static ALL: &[&dyn Codec] = &[
     &geppetto::TurnCodec,
     &geppetto::FixtureCodec,
     &WireCodec(openai_chat::ChatWire),
+    &WireCodec(ollama_chat::OllamaWire),
 ];
 
 /// The format with this id.

@@ -5,6 +5,7 @@
 //! body that the vendor would have sent without streaming, so that there is one decoder of answers.
 
 mod codec;
+pub(crate) mod fields;
 pub mod frame;
 mod kind;
 pub mod repair;

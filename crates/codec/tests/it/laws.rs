@@ -10,6 +10,7 @@ mod all {
         geppetto_turn = "geppetto.turn",
         geppetto_fixture = "geppetto.fixture",
         openai_chat = "openai.chat",
+        ollama_chat = "ollama.chat",
     }
 
     #[test]

@@ -4,5 +4,6 @@
 mod corpus;
 mod geppetto;
 mod laws;
+mod ollama_chat;
 mod openai_chat;
 mod yaml;
