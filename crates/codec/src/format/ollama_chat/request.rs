@@ -81,7 +81,7 @@ fn name_results(history: &mut History) {
                     result.name = Some(called.remove(at).1);
                 }
             }
-            _ => called.clear(),
+            _ => {}
         }
     }
 }
