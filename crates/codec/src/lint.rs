@@ -2,7 +2,7 @@
 
 use turnkeep_model::{Error, ErrorKind, Result};
 
-use crate::format::{anthropic, bedrock, gemini, geppetto, openai_chat, responses};
+use crate::format::{anthropic, bedrock, gemini, geppetto, ollama_chat, openai_chat, responses};
 use crate::input::Input;
 
 /// How bad a finding is.
@@ -39,6 +39,21 @@ pub struct Finding {
     pub what: String,
 }
 
+/// A rule, as people are told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// Its code.
+    pub id: &'static str,
+    /// How bad it is to break it.
+    pub severity: Severity,
+    /// Which vendors and models have it, in words.
+    pub models: &'static str,
+    /// What the vendor answers where it is broken.
+    pub evidence: &'static str,
+    /// What to do.
+    pub fix: &'static str,
+}
+
 /// How to judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {
@@ -61,6 +76,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("openai.responses", |input, strictness, profile| responses::lint(input, strictness, profile.unwrap_or("openai"))),
     ("anthropic.messages", |input, strictness, _| anthropic::lint(input, strictness)),
     ("gemini.contents", |input, strictness, _| gemini::lint(input, strictness)),
+    ("ollama.chat", |input, strictness, _| ollama_chat::lint::lint(input, strictness)),
     ("bedrock.converse", |input, strictness, _| bedrock::lint(input, strictness)),
 ];
 
@@ -71,6 +87,15 @@ pub fn targets() -> impl Iterator<Item = String> {
         let profiles = wire.map_or(&[][..], |codec| codec.spec().variants);
         std::iter::once((*id).to_owned()).chain(profiles.iter().map(move |profile| format!("{id}:{profile}")))
     })
+}
+
+/// The rules of a wire, all of its dialects together; none where they are not told as data.
+pub fn rules(wire: &str) -> Vec<&'static Rule> {
+    match wire {
+        "openai.chat" => openai_chat::lint::rules(),
+        "ollama.chat" => ollama_chat::lint::rules(),
+        _ => Vec::new(),
+    }
 }
 
 /// Checks an input against the rules of `target`, as `openai.chat` or `openai.chat:mistral`.

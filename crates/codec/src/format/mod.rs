@@ -13,6 +13,7 @@ mod llm4s;
 mod lucee;
 mod markdown;
 mod native;
+pub(crate) mod ollama_chat;
 pub(crate) mod openai_chat;
 pub mod responses;
 mod wink;
@@ -41,6 +42,7 @@ pub static ALL: &[&dyn Codec] = &[
     &WireCodec(responses::Responses),
     &WireCodec(anthropic::Messages),
     &WireCodec(gemini::Gemini),
+    &WireCodec(ollama_chat::OllamaWire),
     &WireCodec(bedrock::Converse),
 ];
 

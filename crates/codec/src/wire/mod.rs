@@ -15,6 +15,7 @@ pub(crate) mod prefix;
 pub mod repair;
 pub(crate) mod rule;
 mod stream;
+pub(crate) mod taken;
 
 pub use codec::{Wire, WireCodec};
 pub use kind::{Kind, Parts};

@@ -26,6 +26,7 @@ mod all {
         openai_chat = "openai.chat",
         anthropic_messages = "anthropic.messages",
         bedrock_converse = "bedrock.converse",
+        ollama_chat = "ollama.chat",
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod laws;
 mod llm4s;
 mod lucee;
 mod markdown;
+mod ollama_chat;
 mod openai_chat;
 mod recorded;
 mod responses;

@@ -1,8 +1,10 @@
 //! What holds for OpenAI's chat wire beside the laws.
 
 use turnkeep_codec::lint::{Severity, Strictness, lint};
+use turnkeep_codec::wire::frame;
 use turnkeep_codec::{DecodeOptions, EncodeOptions, Input, format};
-use turnkeep_model::json::{Json, parse};
+use turnkeep_model::FinishReason;
+use turnkeep_model::json::{Json, Layout, parse};
 
 use crate::corpus;
 
@@ -91,16 +93,170 @@ fn what_vendors_accepted_is_clean() {
     assert!(alarms.len() * 200 < accepted, "{alarms:#?}");
 }
 
+/// What vendors said of shapes and settings that a request can be judged by, and the rule that says so too.
+const REJECTIONS: &[(&str, &str)] = &[
+    ("unknown variant", "DS-MODAL"),
+    ("Thinking mode does not support this tool_choice", "DS-CHOICE"),
+    ("emperature", "OC-TEMP"),
+    ("Missing required parameter: 'messages[1].content[0].type'", "OC-PARTTYPE"),
+    ("'stop' is not supported", "OC-STOP"),
+    ("does not support 'developer'", "OC-NOSYSTEM"),
+    ("does not support 'system'", "OC-NOSYSTEM"),
+    ("Invalid schema for function", "OC-STRICT"),
+];
+
 #[test]
 fn rejections_of_shape_are_found() {
     let Some(records) = corpus::records("openai-chat") else {
         println!("skipped: rejections_of_shape_are_found (TURNKEEP_CORPUS is not set)");
         return;
     };
+    let (mut rejected, mut of_shape) = (0, 0);
     for record in records.iter().filter(|record| record.kind == "request" && record.accepted == Some(false)) {
+        rejected += 1;
+        let Some((_, rule)) = REJECTIONS.iter().find(|(words, _)| record.error.contains(words)) else { continue };
+        of_shape += 1;
         let found = errors(&record.text, target(&record.provider));
-        let error: String = record.error.chars().take(150).collect();
-        println!("{} {found:?} {error}", record.id);
+        assert!(found.iter().any(|error| error.starts_with(rule)), "{}: {rule} is not among {found:?}", record.id);
+    }
+    println!("{ID}: {rejected} rejected requests, {of_shape} of them for their shape, all found");
+}
+
+/// A request that was accepted, made wrong in one way, and the rules of which one must say so.
+fn mutants(body: &Json) -> Vec<(&'static [&'static str], Json)> {
+    let messages = body.as_object().and_then(|body| body.get("messages")?.as_array()).unwrap_or_default();
+    let role =
+        |index: usize| messages[index].as_object().and_then(|message| message.get_str("role")).unwrap_or_default();
+    let calls = |index: usize| messages[index].as_object().and_then(|message| message.get("tool_calls")?.as_array());
+    let with = |change: &dyn Fn(&mut Vec<Json>)| {
+        let mut messages = messages.to_vec();
+        change(&mut messages);
+        let mut body = body.as_object().unwrap().clone();
+        body.set("messages", messages);
+        Json::Object(body)
+    };
+    let edit = |index: usize, key: &str, value: Json| {
+        with(&|messages| {
+            let Json::Object(message) = &mut messages[index] else { return };
+            message.set(key, value.clone());
+        })
+    };
+    let mut mutants: Vec<(&'static [&'static str], Json)> = Vec::new();
+    for index in 0..messages.len() {
+        if role(index) == "tool" {
+            mutants.push((&["OC-DANGLING"], with(&|messages| drop(messages.remove(index)))));
+            mutants.push((&["OC-ORPHAN"], edit(index, "tool_call_id", "nobody".into())));
+        }
+        if calls(index).is_some_and(|calls| !calls.is_empty())
+            && index + 1 < messages.len()
+            && role(index + 1) == "tool"
+        {
+            mutants.push((&["OC-ORPHAN"], with(&|messages| drop(messages.remove(index)))));
+            mutants.push((&["OC-TCEMPTY", "OC-ORPHAN"], edit(index, "tool_calls", Json::Array(Vec::new()))));
+            let long = calls(index).unwrap().iter().map(|call| {
+                let mut call = call.as_object().unwrap().clone();
+                call.set("id", "x".repeat(300));
+                Json::Object(call)
+            });
+            let long: Vec<Json> = long.collect();
+            mutants.push((&["OC-IDLEN", "OC-DANGLING", "MI-ID"], edit(index, "tool_calls", Json::Array(long))));
+        }
+    }
+    mutants
+}
+
+#[test]
+fn mutants_of_accepted_requests_are_found() {
+    let Some(records) = corpus::records("openai-chat") else {
+        println!("skipped: mutants_of_accepted_requests_are_found (TURNKEEP_CORPUS is not set)");
+        return;
+    };
+    let (mut made, mut missed) = (0, Vec::new());
+    for record in records.iter().filter(|record| record.kind == "request" && record.accepted == Some(true)) {
+        for (rules, mutant) in mutants(&record.body) {
+            made += 1;
+            let found = errors(&mutant.to_text(), target(&record.provider));
+            if !rules.iter().any(|rule| found.iter().any(|error| error.starts_with(rule))) {
+                missed.push(format!("{}: {rules:?}", record.id));
+            }
+        }
+    }
+    println!("{ID}: {made} mutants, {} missed", missed.len());
+    assert!(missed.len() * 50 <= made, "{missed:#?}");
+}
+
+#[test]
+fn the_size_of_pieces_does_not_matter() {
+    let text = include_str!("../../../../fixtures/openai.chat/stream/input.sse");
+    let wanted = pieces(text, text.len());
+    for size in 1..200 {
+        assert_eq!(pieces(text, size), wanted, "{size}");
+    }
+}
+
+/// What a stream gives, taken in pieces of some bytes.
+fn pieces(text: &str, size: usize) -> String {
+    let mut framer = frame::SseFramer::default();
+    let mut events: Vec<frame::SseEvent> = text.as_bytes().chunks(size).flat_map(|piece| framer.push(piece)).collect();
+    events.extend(framer.finish());
+    let events: Vec<&str> = events.iter().map(|event| event.data.as_str()).filter(|data| *data != "[DONE]").collect();
+    let array = format!("[{}]", events.join(","));
+    let codec = format::by_id(ID).unwrap();
+    codec.decode(Input::new(array.as_bytes()), &DecodeOptions::default()).unwrap().archive.to_json(Layout::Compact)
+}
+
+#[test]
+fn a_stream_cut_anywhere_gives_what_came() {
+    let text = include_str!("../../../../fixtures/openai.chat/stream/input.sse");
+    let codec = format::by_id(ID).unwrap();
+    let end = text.find("\"finish_reason\":\"tool_calls\"").unwrap();
+    let begin = text.find("Let me").unwrap() + 80;
+    for cut in begin..end {
+        let Some(part) = text.get(..cut) else { continue };
+        let decoded = codec.decode(Input::new(part.as_bytes()), &DecodeOptions::default()).unwrap();
+        let session = decoded.archive.main_session().unwrap();
+        let finish = session.turns[0].finish.as_ref().unwrap();
+        assert_eq!(finish.reason, FinishReason::Interrupted, "cut at {cut}");
+        assert!(!decoded.losses.is_empty());
+    }
+}
+
+#[test]
+fn the_next_request_of_any_session_is_clean_for_every_vendor() {
+    let codec = format::by_id(ID).unwrap();
+    turnkeep_testkit::for_all(150, &turnkeep_testkit::generate::session(), |session| {
+        let archive = turnkeep_model::Archive::from(session);
+        for variant in codec.spec().variants {
+            let encoded = codec.encode(&archive, &EncodeOptions::default().with_variant(*variant)).unwrap();
+            let text = String::from_utf8(encoded.bytes).unwrap();
+            let mut found = errors(&text, &format!("{ID}:{variant}"));
+            // A session may have nothing to send, and what the user set is not ours to change.
+            found.retain(|error| !["OC-MESSAGES", "OC-STRICT", "OC-STOP"].iter().any(|id| error.starts_with(id)));
+            proptest::prop_assert!(found.is_empty(), "{variant}: {found:?}\n{text}");
+        }
+        Ok(())
+    });
+}
+
+/// The page of a wire lists its rules as they are; `UPDATE_GOLDEN=1` writes them.
+#[test]
+fn the_pages_list_every_rule() {
+    for wire in [ID, "ollama.chat"] {
+        let path = format!("{}/../../docs/providers/{wire}.md", env!("CARGO_MANIFEST_DIR"));
+        let page = std::fs::read_to_string(&path).unwrap();
+        let (before, rest) = page.split_once("<!-- rules -->\n").unwrap();
+        let (_, after) = rest.split_once("<!-- end of rules -->\n").unwrap();
+        let mut table =
+            "| rule | severity | who | what the vendor answers | what to do |\n|---|---|---|---|---|\n".to_owned();
+        for rule in turnkeep_codec::lint::rules(wire) {
+            let turnkeep_codec::lint::Rule { id, severity, models, evidence, fix } = rule;
+            table += &format!("| {id} | {} | {models} | {evidence} | {fix} |\n", severity.as_str());
+        }
+        let wanted = format!("{before}<!-- rules -->\n{table}<!-- end of rules -->\n{after}");
+        if std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1") {
+            std::fs::write(&path, &wanted).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), wanted, "{path}");
     }
 }
 

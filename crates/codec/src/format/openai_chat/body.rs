@@ -4,11 +4,11 @@ use turnkeep_model::json::{Json, Number, Object};
 use turnkeep_model::status::TurnError;
 use turnkeep_model::{Block, Error, ErrorKind, Finish, FinishReason, Loss, Result, Scope, Session, Time, Turn, TurnId};
 
-use super::fields::{Fields, Notes, plain_count};
 use super::message::Messages;
 use super::{ID, options, profile, restore, usage};
 use crate::turns::TurnBuilder;
 use crate::wire::Parts;
+use crate::wire::taken::{Fields, Notes, plain_count};
 
 const RESPONSE: &[&str] = &["id", "object", "created", "model", "choices", "usage", "error"];
 const CHOICE: &[&str] = &["index", "message", "logprobs", "finish_reason"];

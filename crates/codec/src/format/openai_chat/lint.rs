@@ -15,16 +15,8 @@ use view::Request;
 
 /// One thing that a vendor refuses or does not like.
 pub(crate) struct Rule {
-    /// Its code.
-    pub(crate) id: &'static str,
-    /// How bad it is.
-    pub(crate) severity: Severity,
-    /// Which vendors and models it is about, in words.
-    pub(crate) models: &'static str,
-    /// What the vendor answers.
-    pub(crate) evidence: &'static str,
-    /// What to do.
-    pub(crate) fix: &'static str,
+    /// What is told of it.
+    pub(crate) told: crate::lint::Rule,
     /// Whether a vendor has the rule.
     applies: fn(&Profile) -> bool,
     /// Where a request breaks it.
@@ -38,9 +30,9 @@ struct Hit {
     what: String,
 }
 
-/// Every rule.
-pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
-    rules::RULES.iter()
+/// Every rule that some vendor has.
+pub(crate) fn rules() -> Vec<&'static crate::lint::Rule> {
+    rules::RULES.iter().map(|rule| &rule.told).collect()
 }
 
 /// Checks a body against the rules of the vendor `name`.
@@ -59,7 +51,7 @@ pub(crate) fn lint(input: Input<'_>, strictness: Strictness, name: &str) -> Resu
 
 fn check(request: &Request<'_>, text: &str, profile: &Profile, strictness: Strictness) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for rule in rules().filter(|rule| (rule.applies)(profile)) {
+    for rule in rules::RULES.iter().filter(|rule| (rule.applies)(profile)) {
         let mut hits = Vec::new();
         (rule.check)(request, profile, &mut hits);
         findings.extend(hits.into_iter().map(|hit| finding(rule, hit, text, strictness)));
@@ -70,11 +62,11 @@ fn check(request: &Request<'_>, text: &str, profile: &Profile, strictness: Stric
 fn finding(rule: &'static Rule, hit: Hit, text: &str, strictness: Strictness) -> Finding {
     let severity = match strictness {
         Strictness::Strict => Severity::Error,
-        Strictness::Lax => rule.severity,
+        Strictness::Lax => rule.told.severity,
     };
-    let what = format!("{}; the vendor answers: {}; {}", hit.what, rule.evidence, rule.fix);
+    let what = format!("{}; the vendor answers: {}; {}", hit.what, rule.told.evidence, rule.told.fix);
     let line = Some(line_and_column(text, hit.offset as usize).0);
-    Finding { rule: rule.id, severity, at: hit.at, line, what }
+    Finding { rule: rule.told.id, severity, at: hit.at, line, what }
 }
 
 /// What is not a request of this wire is judged as the request it would be without repair. Answers alone are no

@@ -3,7 +3,7 @@
 use turnkeep_model::Media;
 use turnkeep_model::json::{Json, Object};
 
-use super::fields::{Fields, Notes};
+use crate::wire::taken::{Fields, Notes};
 
 /// Takes the media out of a part of type `kind`, if it is a spelling we know.
 pub(super) fn take(kind: &str, part: &mut Fields) -> Option<Media> {

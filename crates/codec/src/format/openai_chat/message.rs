@@ -3,8 +3,8 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, CallId, Data, ItemId, Part, Reasoning, Scope, Text, ToolCall, ToolResult};
 
-use super::fields::Fields;
 use super::{ID, media};
+use crate::wire::taken::Fields;
 
 /// The usual order of a message's fields.
 pub(super) const MESSAGE: &[&str] = &[

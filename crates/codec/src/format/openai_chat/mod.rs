@@ -5,13 +5,12 @@
 //! data only: the table of profiles.
 
 mod body;
-mod fields;
 pub(crate) mod lint;
 mod media;
 mod message;
-mod options;
+pub(crate) mod options;
 mod profile;
-mod request;
+pub(crate) mod request;
 mod restore;
 mod sniff;
 mod stream;

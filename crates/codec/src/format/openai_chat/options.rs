@@ -4,7 +4,7 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Effort, Options, ResponseFormat, ResponseKind, Session, ToolChoice, ToolMode, ToolSpec};
 
 use super::ID;
-use super::fields::{Fields, Notes, is_string};
+use crate::wire::taken::{Fields, Notes, is_string};
 
 /// The usual order of a request's fields.
 pub(super) const REQUEST: &[&str] = &[
@@ -48,7 +48,7 @@ pub(super) fn take(fields: &mut Fields, session: &mut Session) {
     take_effort(fields, options);
     options.tool_choice = take_choice(fields);
     session.response_format = take_format(fields);
-    take_tools(fields, &mut session.tools);
+    take_tools(fields, &mut session.tools, ID);
 }
 
 fn either(fields: &mut Fields, usual: &str, other: &str) -> Option<turnkeep_model::Number> {
@@ -144,13 +144,14 @@ fn take_format(fields: &mut Fields) -> Option<ResponseFormat> {
     Some(found)
 }
 
-fn take_tools(fields: &mut Fields, tools: &mut Vec<ToolSpec>) {
+/// Takes the tools, leaving what is no function as it is.
+pub(crate) fn take_tools(fields: &mut Fields, tools: &mut Vec<ToolSpec>, id: &str) {
     let some = |value: &Json| value.as_array().is_some_and(|tools| tools.iter().any(is_function));
     let Some(Json::Array(items)) = fields.take_if("tools", some) else { return };
     let mut strange = Object::new();
     for (index, item) in items.into_iter().enumerate() {
         match item {
-            Json::Object(object) if is_function_object(&object) => tools.push(tool(object)),
+            Json::Object(object) if is_function_object(&object) => tools.push(tool(object, id)),
             other => strange.push(index.to_string(), other),
         }
     }
@@ -171,7 +172,7 @@ fn is_function_object(tool: &Object) -> bool {
         && !tool.has_duplicates()
 }
 
-fn tool(object: Object) -> ToolSpec {
+fn tool(object: Object, id: &str) -> ToolSpec {
     let mut fields = Fields::new(object, TOOL);
     if fields.take("type").is_none() {
         fields.note("type", "absent");
@@ -185,7 +186,7 @@ fn tool(object: Object) -> ToolSpec {
         ..ToolSpec::default()
     };
     fields.inner("function", inner);
-    fields.leave(ID, &mut spec.extra);
+    fields.leave(id, &mut spec.extra);
     spec
 }
 
@@ -206,7 +207,7 @@ pub(super) fn request(session: &Session, model: Option<&str>, messages: Vec<Json
     if !(notes.is("messages", "absent") && messages.is_empty()) {
         body.push("messages", messages);
     }
-    put_tools(session, notes, &mut body);
+    put_tools(session, notes, &mut body, ID);
     put_options(&session.options, notes, &mut body);
     if let Some(format) = &session.response_format {
         body.push("response_format", response_format(format));
@@ -215,11 +216,12 @@ pub(super) fn request(session: &Session, model: Option<&str>, messages: Vec<Json
     notes.complete(body, REQUEST, apart)
 }
 
-fn put_tools(session: &Session, notes: Notes<'_>, body: &mut Object) {
+/// Writes the tools.
+pub(crate) fn put_tools(session: &Session, notes: Notes<'_>, body: &mut Object, id: &str) {
     if session.tools.is_empty() {
         return;
     }
-    let mut tools: Vec<Json> = session.tools.iter().map(|tool| Json::Object(tool_object(tool))).collect();
+    let mut tools: Vec<Json> = session.tools.iter().map(|tool| Json::Object(tool_object(tool, id))).collect();
     for (index, raw) in notes.field("tools").and_then(Json::as_object).into_iter().flat_map(Object::iter) {
         let index = index.to_str_lossy().parse().unwrap_or(usize::MAX);
         tools.insert(tools.len().min(index), raw.clone());
@@ -227,9 +229,8 @@ fn put_tools(session: &Session, notes: Notes<'_>, body: &mut Object) {
     body.push("tools", tools);
 }
 
-/// A tool as the wire tells of it.
-pub(super) fn tool_object(spec: &ToolSpec) -> Object {
-    let notes = Notes::of(&spec.extra, ID);
+fn tool_object(spec: &ToolSpec, id: &str) -> Object {
+    let notes = Notes::of(&spec.extra, id);
     let mut function = Object::new();
     function.push("name", spec.name.as_str());
     if let Some(description) = &spec.description {

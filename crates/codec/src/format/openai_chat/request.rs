@@ -154,7 +154,7 @@ fn settle_extras(block: &mut Block, profile: &Profile) {
 }
 
 /// A result as text: this wire has no other, and no flag for errors.
-fn settle_result(result: &mut ToolResult, own: bool) {
+pub(crate) fn settle_result(result: &mut ToolResult, own: bool) {
     for part in &mut result.parts {
         match part {
             Part::Other { kind, raw } if !(own && kind == "text") => {
@@ -309,7 +309,7 @@ fn settle_options(options: &mut Options, profile: &Profile, has_tools: bool, los
     options.parallel_tool_calls = options.parallel_tool_calls.filter(|_| has_tools);
 }
 
-fn clamp(value: &mut Option<Number>, low: f64, high: f64, name: &str, losses: &mut Vec<Loss>) {
+pub(crate) fn clamp(value: &mut Option<Number>, low: f64, high: f64, name: &str, losses: &mut Vec<Loss>) {
     let Some(number) = value.as_ref() else { return };
     let given = number.as_f64();
     if given.is_nan() {

@@ -3,10 +3,10 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, CallId, Part, Reasoning, Session, ToolCall, ToolResult, Turn};
 
-use super::fields::{Notes, arranged};
 use super::message::{CALL, DETAIL, FUNCTION, MESSAGE, PART};
 use super::{ID, body, media, options};
 use crate::wire::repair::speaker;
+use crate::wire::taken::{Notes, arranged};
 use crate::wire::{Kind, Parts};
 
 /// The bodies that a session was decoded from.

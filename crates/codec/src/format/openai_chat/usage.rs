@@ -4,7 +4,7 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Decimal, Usage};
 
 use super::ID;
-use super::fields::{Fields, Notes, plain_count};
+use crate::wire::taken::{Fields, Notes, plain_count};
 
 const USAGE: &[&str] =
     &["prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details"];

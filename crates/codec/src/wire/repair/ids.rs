@@ -48,7 +48,7 @@ pub fn legal_name(name: &str, longest: usize) -> Option<String> {
     Some(format!("{clean}_{digest}"))
 }
 
-/// Renames calls and their results together. Results stand right after the message of their call.
+/// Renames calls and their results together. Every call has a result, right after the message it stands in.
 pub(super) fn rename(history: &mut History, rule: &IdRule) {
     let given = history.pieces.iter().filter_map(|piece| match &piece.block.body {
         Body::ToolCall(call) => call.call.as_given(),

@@ -1,0 +1,249 @@
+//! From bodies to sessions, and back to the bodies they came from.
+
+use turnkeep_model::json::{Json, Object};
+use turnkeep_model::status::TurnError;
+use turnkeep_model::{
+    Block, Effort, Error, ErrorKind, Finish, FinishReason, Loss, Options, ResponseFormat, ResponseKind, Result,
+    Session, Time, Turn,
+};
+
+use super::message::Messages;
+use super::{ID, restore};
+use crate::format::openai_chat::options::{put_tools, take_tools};
+use crate::turns::TurnBuilder;
+use crate::wire::Parts;
+use crate::wire::taken::{Fields, Notes, is_string};
+
+const REQUEST: &[&str] = &["model", "messages", "tools", "format", "think", "options", "stream"];
+const OPTIONS: &[&str] =
+    &["temperature", "top_p", "top_k", "num_predict", "presence_penalty", "frequency_penalty", "seed", "stop"];
+const RESPONSE: &[&str] = &["model", "created_at", "message", "done_reason", "done"];
+
+/// The session that some bodies hold.
+pub(super) fn decode(parts: Parts) -> Result<(Session, Vec<Loss>)> {
+    let mut session = Session::default();
+    let mut messages = Messages::default();
+    let mut turns = TurnBuilder::default();
+    let mut asked = None;
+    if let Some(request) = parts.request {
+        let mut fields = Fields::new(object(request, "request")?, REQUEST);
+        match fields.array("messages") {
+            Some(items) => items.into_iter().for_each(|item| add(&mut turns, messages.next(item))),
+            None => fields.note("messages", "absent"),
+        }
+        take_settings(&mut fields, &mut session);
+        asked = Some(fields.string("model"));
+        fields.leave(ID, &mut session.extra);
+    }
+    match parts.response {
+        Some(response) => {
+            let answer = answer(object(response, "response")?, &mut messages);
+            session.turns = answered(turns, answer);
+        }
+        None => session.turns = turns.finish(),
+    }
+    if let Some(model) = asked {
+        place_model(&mut session, model);
+    }
+    Ok((session, Vec::new()))
+}
+
+fn object(body: Json, what: &str) -> Result<Object> {
+    match body {
+        Json::Object(object) => Ok(object),
+        other => Err(Error::new(ErrorKind::Corrupt, format!("expected an object, found {}", other.kind())).path(what)),
+    }
+}
+
+fn add(turns: &mut TurnBuilder, blocks: Vec<Block>) {
+    if blocks.iter().any(Block::is_answer) {
+        turns.begin_answer();
+    }
+    blocks.into_iter().for_each(|block| turns.push(block));
+}
+
+/// The model that was asked is the one of the turn that waits for its answer, or that it answered.
+fn place_model(session: &mut Session, model: Option<String>) {
+    let extra = &mut session.extra;
+    match (session.turns.last_mut(), model) {
+        (Some(last), Some(model)) if last.model.is_none() && !last.blocks.iter().any(Block::is_answer) => {
+            last.model = Some(model);
+        }
+        (Some(last), Some(model)) if last.model.as_ref() == Some(&model) => {}
+        (_, Some(model)) => extra.part_mut(ID).fields.push("model", model),
+        (Some(last), None) if last.model.is_some() => extra.part_mut(ID).spelling.set("model", "absent"),
+        (_, None) => {}
+    }
+}
+
+/// The model that a request was for.
+pub(super) fn asked_model(session: &Session) -> Option<String> {
+    let notes = Notes::of(&session.extra, ID);
+    let asked = session.turns.last().and_then(|turn| turn.model.clone());
+    asked.filter(|_| notes.field("model").is_none() && !notes.is("model", "absent"))
+}
+
+fn take_settings(fields: &mut Fields, session: &mut Session) {
+    if let Some(inner) = fields.object("options") {
+        let mut inner = Fields::new(inner, OPTIONS);
+        take_options(&mut inner, &mut session.options);
+        inner.note("object", true);
+        fields.inner("options", inner);
+    }
+    session.options.reasoning = match fields.take_if("think", |value| *value == Json::Bool(false) || is_string(value)) {
+        Some(Json::Bool(_)) => Some(Effort::None),
+        Some(level) => level.as_str().map(|word| {
+            if word == "none" {
+                fields.note("think", "word");
+            }
+            Effort::from_word(&word)
+        }),
+        None => None,
+    };
+    session.response_format = take_format(fields);
+    take_tools(fields, &mut session.tools, ID);
+}
+
+fn take_options(inner: &mut Fields, options: &mut Options) {
+    options.temperature = inner.number("temperature");
+    options.top_p = inner.number("top_p");
+    options.top_k = inner.number("top_k");
+    options.max_tokens = inner.number("num_predict");
+    options.presence_penalty = inner.number("presence_penalty");
+    options.frequency_penalty = inner.number("frequency_penalty");
+    options.seed = inner.number("seed");
+    let texts = |value: &Json| value.as_array().is_some_and(|texts| !texts.is_empty() && texts.iter().all(is_string));
+    if let Some(Json::Array(texts)) = inner.take_if("stop", texts) {
+        options.stop = texts.iter().filter_map(|text| text.as_str().map(std::borrow::Cow::into_owned)).collect();
+    }
+}
+
+fn take_format(fields: &mut Fields) -> Option<ResponseFormat> {
+    let known = |value: &Json| value.as_object().is_some() || value.as_str().is_some_and(|word| word == "json");
+    Some(match fields.take_if("format", known)? {
+        schema @ Json::Object(_) => {
+            ResponseFormat { kind: ResponseKind::JsonSchema, schema, ..ResponseFormat::default() }
+        }
+        _ => ResponseFormat { kind: ResponseKind::JsonObject, ..ResponseFormat::default() },
+    })
+}
+
+/// The request with these messages to this model.
+pub(super) fn request(session: &Session, model: Option<&str>, messages: Vec<Json>) -> Object {
+    let notes = Notes::of(&session.extra, ID);
+    let mut body = Object::new();
+    model.into_iter().for_each(|model| body.push("model", model));
+    if !(notes.is("messages", "absent") && messages.is_empty()) {
+        body.push("messages", messages);
+    }
+    put_tools(session, notes, &mut body, ID);
+    if let Some(format) = &session.response_format {
+        match (&format.kind, &format.schema) {
+            (ResponseKind::JsonSchema, schema @ Json::Object(_)) => body.push("format", schema.clone()),
+            _ => body.push("format", "json"),
+        }
+    }
+    match &session.options.reasoning {
+        Some(Effort::None) if !notes.is("think", "word") => body.push("think", false),
+        Some(effort) => body.push("think", effort.as_str()),
+        None => {}
+    }
+    let inner = options(&session.options);
+    if !inner.is_empty() || notes.get("options").is_some() {
+        body.push("options", notes.complete_inner("options", inner, OPTIONS));
+    }
+    let mut apart = vec!["options"];
+    apart.extend((!session.tools.is_empty()).then_some("tools"));
+    notes.complete(body, REQUEST, &apart)
+}
+
+fn options(options: &Options) -> Object {
+    let numbers = [
+        ("temperature", &options.temperature),
+        ("top_p", &options.top_p),
+        ("top_k", &options.top_k),
+        ("num_predict", &options.max_tokens),
+        ("presence_penalty", &options.presence_penalty),
+        ("frequency_penalty", &options.frequency_penalty),
+        ("seed", &options.seed),
+    ];
+    let mut inner = Object::new();
+    for (key, number) in numbers {
+        number.iter().for_each(|number| inner.push(key, number.clone()));
+    }
+    if !options.stop.is_empty() {
+        inner.push("stop", options.stop.iter().map(|text| Json::from(text.as_str())).collect::<Vec<_>>());
+    }
+    inner
+}
+
+/// The turns of a request and the answer to it: the answer's blocks join the turn that waits for one.
+fn answered(mut turns: TurnBuilder, (mut head, blocks): (Turn, Vec<Block>)) -> Vec<Turn> {
+    let is_empty = blocks.is_empty();
+    turns.begin_answer();
+    blocks.into_iter().for_each(|block| turns.push(block));
+    let mut turns = turns.finish();
+    let open = turns.last().is_some_and(|turn| !turn.blocks.iter().any(Block::is_answer));
+    if is_empty && !open {
+        turns.push(Turn::default());
+    }
+    if let Some(last) = turns.last_mut() {
+        head.blocks = std::mem::take(&mut last.blocks);
+        *last = head;
+    }
+    turns
+}
+
+fn answer(body: Object, messages: &mut Messages) -> (Turn, Vec<Block>) {
+    let mut fields = Fields::new(body, RESPONSE);
+    let mut turn = Turn { provider: Some("ollama".to_owned()), api: Some(ID.to_owned()), ..Turn::default() };
+    turn.model = fields.string("model");
+    turn.timing.created = fields.string("created_at").map(Time::new);
+    turn.usage.input = fields.count("prompt_eval_count");
+    turn.usage.output = fields.count("eval_count");
+    if let Some(word) = fields.string("done_reason") {
+        turn.finish = Some(Finish { reason: FinishReason::from_word(&word), word: Some(word), ..Finish::default() });
+    }
+    if let Some(message) = fields.string("error") {
+        turn.errors.push(TurnError { message, ..TurnError::default() });
+        turn.finish.get_or_insert_default().reason = FinishReason::Error;
+    }
+    let blocks = match fields.object("message") {
+        Some(message) => messages.answer_of(message),
+        None => {
+            fields.note("message", "absent");
+            Vec::new()
+        }
+    };
+    if turn.finish.as_ref().is_some_and(|finish| finish.reason == FinishReason::Stop)
+        && blocks.iter().any(|block| matches!(block.body, turnkeep_model::Body::ToolCall(_)))
+        && let Some(finish) = &mut turn.finish
+    {
+        // The wire has no word of its own for it.
+        finish.reason = FinishReason::ToolCalls;
+    }
+    fields.note("answer", true);
+    fields.leave(ID, &mut turn.extra);
+    (turn, blocks)
+}
+
+/// The response that a turn came from.
+pub(super) fn response(turn: &Turn) -> Object {
+    let notes = Notes::of(&turn.extra, ID);
+    let mut body = Object::new();
+    turn.model.iter().for_each(|model| body.push("model", model.as_str()));
+    turn.timing.created.iter().for_each(|time| body.push("created_at", time.as_str()));
+    let blocks: Vec<&Block> = turn.blocks.iter().filter(|block| block.is_answer()).collect();
+    if !notes.is("message", "absent") {
+        body.push("message", restore::message(&blocks));
+    }
+    if let Some(word) = turn.finish.as_ref().and_then(|finish| finish.word.as_deref()) {
+        body.push("done_reason", word);
+    }
+    turn.errors.iter().for_each(|error| body.push("error", error.message.as_str()));
+    let counts = [("prompt_eval_count", turn.usage.input), ("eval_count", turn.usage.output)];
+    for (key, count) in counts {
+        count.into_iter().for_each(|count| body.push(key, count));
+    }
+    notes.complete(body, RESPONSE, &[])
+}
