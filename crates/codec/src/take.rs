@@ -23,13 +23,6 @@ pub(crate) fn count(map: &mut Object, key: &str) -> Option<u64> {
     Some(count)
 }
 
-/// A truth value.
-pub(crate) fn bool(map: &mut Object, key: &str) -> Option<bool> {
-    let value = map.get(key)?.as_bool()?;
-    map.remove(key);
-    Some(value)
-}
-
 /// An object.
 pub(crate) fn object(map: &mut Object, key: &str) -> Option<Object> {
     map.get(key)?.as_object()?;
