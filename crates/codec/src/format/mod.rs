@@ -19,7 +19,6 @@ pub static ALL: &[&dyn Codec] = &[
     &geppetto::FixtureCodec,
     &llm4s::StateCodec,
     &llm4s::SessionCodec,
-    &markdown::MarkdownCodec,
     // A conversation is stored in a snapshot: where both would do, it is the more telling name.
     &wink::ConversationCodec,
     &wink::SnapshotCodec,
@@ -27,6 +26,7 @@ pub static ALL: &[&dyn Codec] = &[
     &wink::SliceCodec,
     &wink::BundleCodec,
     &wink::TranscriptCodec,
+    &markdown::MarkdownCodec,
 ];
 
 /// The format with this id.
