@@ -44,6 +44,7 @@ pub static ALL: &[&dyn Codec] = &[
     &WireCodec(gemini::Gemini),
     &WireCodec(ollama_chat::OllamaWire),
     &WireCodec(bedrock::Converse),
+    &markdown::MarkdownCodec,
 ];
 
 /// The format with this id.
