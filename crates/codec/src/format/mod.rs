@@ -4,6 +4,7 @@ use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::codec::Codec;
 
+pub mod cognesy;
 pub mod geppetto;
 mod llm4s;
 mod markdown;
@@ -27,6 +28,11 @@ pub static ALL: &[&dyn Codec] = &[
     &wink::SliceCodec,
     &wink::BundleCodec,
     &wink::TranscriptCodec,
+    &cognesy::SlimCodec,
+    &cognesy::StateCodec,
+    &cognesy::ContinuationCodec,
+    &cognesy::SessionCodec,
+    &cognesy::JsonlCodec,
 ];
 
 /// The format with this id.
