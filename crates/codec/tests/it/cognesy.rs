@@ -43,10 +43,18 @@ fn rewrite(text: &str, from: &str, target: &str) -> (String, Vec<Loss>) {
     (String::from_utf8(done.bytes).unwrap(), losses)
 }
 
+/// Equal texts; where they differ, the first lines that do.
+#[track_caller]
+fn assert_same_text(written: &str, text: &str) {
+    let differing = written.lines().zip(text.lines()).find(|(a, b)| a != b);
+    assert_eq!(differing, None);
+    assert_eq!(written, text);
+}
+
 #[track_caller]
 fn assert_returns(text: &str, format: &str) {
     let (written, losses) = rewrite(text, format, format);
-    assert_eq!(written, text);
+    assert_same_text(&written, text);
     assert_eq!(losses, []);
 }
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use turnkeep_model::json::{self, Json, Node};
 use turnkeep_model::{Archive, Block, ExtraPart, Loss, LossKind, Parent, Session, SessionId};
 
-use super::map::{Form, Map, Rule, keep, text};
+use super::map::{Form, Map, Rule, keep_as, text};
 use super::message::{self, SECTION};
 use super::talk::Talk;
 use super::words::Generation;
@@ -45,8 +45,8 @@ pub(super) const RECORDS: &str = "records";
 /// The note on the order of the records.
 pub(super) const ORDER: &str = "record_order";
 
-/// Where what a record says beside its message is kept with it.
-pub(super) const RECORD_PATH: &str = "#record";
+/// The name under which the storage keeps what only it has.
+pub(super) const PART: &str = "cognesy.jsonl";
 
 /// One line that could be read.
 #[derive(Debug, Clone)]
@@ -222,7 +222,7 @@ impl Reading {
         if self.order != usual
             && let Some(session) = archive.sessions.get_mut(main)
         {
-            session.extra.part_mut(FORMAT).spelling.set(ORDER, Json::Array(self.order));
+            session.extra.part_mut(PART).spelling.set(ORDER, Json::Array(self.order));
         }
         (archive, self.losses)
     }
@@ -250,7 +250,7 @@ impl Reading {
             let records = self.others.iter().map(|record| without_label(record, &self.labels));
             part.fields.push(RECORDS, Json::Array(records.collect()));
         }
-        keep(&mut session.extra, part);
+        keep_as(&mut session.extra, PART, part);
         session
     }
 
@@ -318,8 +318,8 @@ fn opened(record: &Json, before: Option<&str>) -> Option<Opened> {
 
 /// Keeps with a message what its record says beside it. The parent that its place gives need not be kept.
 fn beside(block: &mut Block, record: Map, before: Option<&str>) {
+    record.leave(block.message.extra.part_mut(PART), "");
     let part = block.message.extra.part_mut(FORMAT);
-    record.leave(part, RECORD_PATH);
     let own = part.fields.get("parentId").and_then(text);
     if own.as_deref() == before {
         part.fields.remove("parentId");

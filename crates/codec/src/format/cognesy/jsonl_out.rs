@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Archive, Session};
 
-use super::jsonl::{HEADER, LABEL, ORDER, RECORD, RECORD_PATH, RECORDS, VERSION};
-use super::map::{Draft, left_at, note, note_word, part, text};
+use super::jsonl::{HEADER, LABEL, ORDER, PART, RECORD, RECORDS, VERSION};
+use super::map::{Draft, has_note, left_at, note, note_word, text};
 use super::message::{self, SECTION};
 use super::message_out::{self, Group};
 use super::words;
@@ -33,7 +33,7 @@ pub(super) fn write(archive: &Archive) -> Vec<Json> {
     let is_last = leaf.is_none() || leaf.as_deref() == written.last().map(|last| last.id.as_str());
     let mut records: Vec<Json> = header(main, leaf.filter(|_| !is_last)).into_iter().collect();
     let others = others(main, &written);
-    records.extend(ordered(written, others, note(&main.extra, ORDER)));
+    records.extend(ordered(written, others, main.extra.spelling(PART, ORDER)));
     records
 }
 
@@ -72,7 +72,7 @@ impl Writing {
     /// The id of a message, and whether it is its own: the storage cannot do without.
     fn id(&mut self, group: &Group<'_>) -> (String, bool) {
         let first = group.first();
-        let kept = first.and_then(|block| left_at(part(&block.message.extra), RECORD_PATH)?.get("id").and_then(text));
+        let kept = first.and_then(|block| left_at(block.message.extra.part(PART), "")?.get("id").and_then(text));
         let any = first.is_some_and(|block| note(&block.message.extra, "ids").is_some());
         let own = first.and_then(|block| block.message.id.as_ref()).map(|id| id.as_str());
         match kept.or(own.filter(|id| any || words::is_uuid(id)).map(str::to_owned)) {
@@ -87,11 +87,11 @@ impl Writing {
 
 fn record(group: &Group<'_>, id: &str, before: Option<&str>) -> Json {
     let Some(first) = group.first() else { return Json::Null };
-    let notes = part(&first.message.extra);
+    let notes = first.message.extra.part(PART);
     let mut data = message_out::write_after(group, &message::V2, Object::new(), before);
     if let Json::Object(fields) = &mut data
         && !fields.contains("id")
-        && left_at(notes, RECORD_PATH).is_none_or(|left| !left.contains("id"))
+        && left_at(notes, "").is_none_or(|left| !left.contains("id"))
     {
         let rest = std::mem::take(fields);
         fields.push("id", id);
@@ -104,14 +104,14 @@ fn record(group: &Group<'_>, id: &str, before: Option<&str>) -> Json {
     draft.derive("section", note_word(&first.message.extra, "section").as_deref().unwrap_or(SECTION));
     draft.derive("timestamp", first.message.time.as_ref().map_or(Json::Null, |time| Json::from(time.as_str())));
     draft.derive("data", data);
-    draft.finish(RECORD, notes, RECORD_PATH)
+    draft.finish(RECORD, notes, "")
 }
 
 fn header(session: &Session, leaf: Option<String>) -> Option<Json> {
-    if note(&session.extra, "header").is_some() {
+    let notes = session.extra.part(PART);
+    if has_note(notes, "header") {
         return None;
     }
-    let notes = part(&session.extra);
     let mut draft = Draft::default();
     draft.derive("type", "session");
     draft.derive("version", VERSION);
@@ -123,7 +123,7 @@ fn header(session: &Session, leaf: Option<String>) -> Option<Json> {
 
 /// Labels and what other records a file held.
 fn others(session: &Session, written: &[Written]) -> Vec<Json> {
-    let kept = left_at(part(&session.extra), "").and_then(|left| left.get(RECORDS)).and_then(Json::as_array);
+    let kept = left_at(session.extra.part(PART), "").and_then(|left| left.get(RECORDS)).and_then(Json::as_array);
     let ids: HashSet<&str> = written.iter().map(|written| written.id.as_str()).collect();
     let targets = |(_, target): &&(String, String)| ids.contains(target.as_str());
     let mut tags = session.tags.iter().filter(targets).filter(|tag| !is_whole(kept.unwrap_or_default(), tag));

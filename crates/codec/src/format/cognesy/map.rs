@@ -213,6 +213,9 @@ pub(super) fn keep_keys(part: &mut ExtraPart, path: &str, note: Option<Json>) {
 
 const KEYS: &str = "keys";
 
+/// The start of keys under which a part keeps fields of objects that do not stand in the one it speaks of.
+pub(super) const APART: char = '#';
+
 fn set_at(object: &mut Object, path: &str, value: Json) {
     let Some((first, rest)) = path.split_once('.') else {
         return match (object.get(path), value) {
@@ -238,13 +241,6 @@ pub(super) fn left_at<'a>(part: Option<&'a ExtraPart>, path: &str) -> Option<&'a
         object = object.get(key)?.as_object()?;
     }
     Some(object)
-}
-
-/// Every note on the keys of an object, with its path.
-pub(super) fn noted_keys(part: &ExtraPart) -> Vec<(String, Json)> {
-    let keys = part.spelling.get(KEYS).and_then(Json::as_object);
-    let pairs = keys.into_iter().flat_map(Object::iter);
-    pairs.map(|(path, note)| (path.to_str_lossy().into_owned(), note.clone())).collect()
 }
 
 /// Whether the keys of the object at `path` are noted.
@@ -384,7 +380,7 @@ impl Draft {
     fn rest(mut self, left: Option<&Object>, out: &mut Object) {
         for (key, value) in left.into_iter().flat_map(Object::iter) {
             let name = key.to_str_lossy();
-            if !out.contains(&name) && !self.set.contains(&name) && !self.spare.contains(&name) {
+            if !name.starts_with(APART) && !out.contains(&name) && !self.set.contains(&name) && !self.spare.contains(&name) {
                 out.push(key.clone(), value.clone());
             }
         }
@@ -406,9 +402,24 @@ pub(super) fn part(extra: &Extra) -> Option<&ExtraPart> {
 
 /// Keeps a part that holds something.
 pub(super) fn keep(extra: &mut Extra, part: ExtraPart) {
+    keep_as(extra, FORMAT, part);
+}
+
+/// Keeps a part that holds something, under the name of one of the formats.
+pub(super) fn keep_as(extra: &mut Extra, name: &str, part: ExtraPart) {
     if part != ExtraPart::default() {
-        *extra.part_mut(FORMAT) = part;
+        *extra.part_mut(name) = part;
     }
+}
+
+/// The word of a part's note.
+pub(super) fn word(part: Option<&ExtraPart>, key: &str) -> Option<String> {
+    part.and_then(|part| part.spelling.get(key)).and_then(text)
+}
+
+/// Whether a part has a note.
+pub(super) fn has_note(part: Option<&ExtraPart>, key: &str) -> bool {
+    part.is_some_and(|part| part.spelling.contains(key))
 }
 
 /// A note of this family on how something was spelled.

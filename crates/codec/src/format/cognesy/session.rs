@@ -3,9 +3,9 @@
 use turnkeep_model::json::{Json, Number};
 use turnkeep_model::{Decimal, ExtraPart, Limits, Loss, Parent, Session, SessionId, ToolSpec};
 
-use super::map::{Draft, Form, Map, Rule, keep, keep_fields, left_at, note_word, part, text};
+use super::map::{Draft, Form, Map, Rule, has_note, keep_as, keep_fields, left_at, text};
 use super::words::{self, Generation};
-use super::{FORMAT, state, state_out};
+use super::{state, state_out};
 
 const FILE: Form = &[("header", Rule::Derived), ("definition", Rule::Derived), ("state", Rule::Derived)];
 const HEADER: Form = &[
@@ -39,8 +39,8 @@ const BUDGET: Form = &[
     ("deadline", Rule::Null),
 ];
 
-/// Where unknown fields beside header, definition and state are kept.
-const BESIDE: &str = "session";
+/// The name under which session files keep what only they have.
+const PART: &str = "cognesy.session";
 
 /// The agent's name where a session has none.
 const AGENT: &str = "agent";
@@ -54,10 +54,11 @@ pub(super) fn read(document: Json) -> (Session, Vec<Loss>) {
     let Ok(mut map) = Map::open(document, FILE) else { return (Session::default(), Vec::new()) };
     let header = map.open_at("header", HEADER);
     let definition = map.open_at("definition", DEFINITION);
+    let mut lent = false;
     let (mut session, losses) = match map.remove("state") {
         Some(mut state @ (Json::Object(_) | Json::Array(_))) => {
             if let Some(prompt) = definition.as_ref().and_then(|definition| definition.get("systemPrompt")) {
-                lend_prompt(&mut state, prompt, &mut part);
+                lent = lend_prompt(&mut state, prompt);
             }
             state::read(state, Generation::V2)
         }
@@ -66,6 +67,9 @@ pub(super) fn read(document: Json) -> (Session, Vec<Loss>) {
             (Session::default(), Vec::new())
         }
     };
+    if lent {
+        state_note(&mut session, "prompt_of", "definition");
+    }
     if let Some(header) = header {
         take_header(header, &mut session, &mut part);
     }
@@ -73,35 +77,29 @@ pub(super) fn read(document: Json) -> (Session, Vec<Loss>) {
         take_definition(definition, &mut session, &mut part);
     }
     let (left, note) = map.close();
-    keep_fields(&mut part, BESIDE, left);
-    super::map::keep_keys(&mut part, BESIDE, note);
-    merge(&mut session, part);
+    keep_fields(&mut part, "", left);
+    super::map::keep_keys(&mut part, "", note);
+    keep_as(&mut session.extra, PART, part);
     (session, losses)
 }
 
 /// A state without a system prompt runs with that of the agent's definition.
-fn lend_prompt(state: &mut Json, prompt: &Json, part: &mut ExtraPart) {
-    let Json::Object(fields) = state else { return };
-    let Some(Json::Object(context)) = fields.get("context") else { return };
+fn lend_prompt(state: &mut Json, prompt: &Json) -> bool {
+    let Json::Object(fields) = state else { return false };
+    let Some(Json::Object(context)) = fields.get("context") else { return false };
     let is_text = text(prompt).is_some_and(|text| !text.is_empty());
-    if is_text && context.get("systemPrompt") == Some(&Json::from("")) {
-        let mut context = context.clone();
-        context.set("systemPrompt", prompt.clone());
-        fields.set("context", context);
-        part.spelling.set("prompt_of", "definition");
+    if !is_text || context.get("systemPrompt") != Some(&Json::from("")) {
+        return false;
     }
+    let mut context = context.clone();
+    context.set("systemPrompt", prompt.clone());
+    fields.set("context", context);
+    true
 }
 
-/// Adds to what the state keeps with the session.
-fn merge(session: &mut Session, part: ExtraPart) {
-    let mut held = session.extra.remove(FORMAT).unwrap_or_default();
-    for (path, note) in super::map::noted_keys(&part) {
-        super::map::keep_keys(&mut held, &path, Some(note));
-    }
-    part.fields.into_iter().for_each(|(key, value)| held.fields.push(key, value));
-    let spelled = part.spelling.into_iter().filter(|(key, _)| key.to_str_lossy() != "keys");
-    spelled.for_each(|(key, value)| held.spelling.push(key, value));
-    keep(&mut session.extra, held);
+/// Notes with the state what its header or definition says instead.
+fn state_note(session: &mut Session, key: &str, value: impl Into<Json>) {
+    session.extra.part_mut(Generation::V2.part()).spelling.set(key, value);
 }
 
 fn take_header(mut header: Map, session: &mut Session, part: &mut ExtraPart) {
@@ -111,21 +109,27 @@ fn take_header(mut header: Map, session: &mut Session, part: &mut ExtraPart) {
     session.parent = header.text("parentId").map(|id| Parent { session: SessionId::new(id), ..Parent::default() });
     let expected = session.id.as_ref().map(|id| id.as_str()).filter(|id| words::is_uuid(id));
     if agent.as_deref() != expected {
-        part.spelling.set("agent", agent.map_or(Json::Null, Json::from));
+        state_note(session, "agent", agent.map_or(Json::Null, Json::from));
     }
     let expected = session.parent.as_ref().map(|parent| parent.session.as_str()).filter(|id| words::is_uuid(id));
     if parent.as_deref() != expected {
-        part.spelling.set("parent_agent", parent.map_or(Json::Null, Json::from));
+        state_note(session, "parent_agent", parent.map_or(Json::Null, Json::from));
     }
     session.agent = header.text("agentName");
     header.derived("status", &Json::from(ACTIVE));
     header.derived("agentLabel", &Json::from(session.agent.as_deref().unwrap_or(AGENT)));
-    for (key, time) in [("createdAt", &mut session.timing.created), ("updatedAt", &mut session.timing.updated)] {
+    let timing = &mut session.timing;
+    let mut of_header = Vec::new();
+    for (key, time) in [("createdAt", &mut timing.created), ("updatedAt", &mut timing.updated)] {
         match time {
             Some(time) => header.derived(key, &Json::from(time.as_str())),
-            None => *time = header.time(key).inspect(|_| part.spelling.set(&format!("{key}_of"), "header")),
+            None => {
+                *time = header.time(key);
+                of_header.extend(time.is_some().then(|| format!("{key}_of")));
+            }
         }
     }
+    of_header.iter().for_each(|key| state_note(session, key, "header"));
     header.leave(part, "header");
 }
 
@@ -163,12 +167,12 @@ fn tools(value: &Json) -> Option<Vec<ToolSpec>> {
 
 /// The file of a session.
 pub(super) fn write(session: &Session) -> Json {
-    let notes = part(&session.extra);
+    let notes = session.extra.part(PART);
     let mut draft = Draft::default();
     draft.derive("header", header(session));
     draft.derive("definition", definition(session));
     draft.derive("state", state_out::write_in_session(session));
-    draft.finish(FILE, notes, BESIDE)
+    draft.finish(FILE, notes, "")
 }
 
 /// A name that the program accepts as a session's id.
@@ -185,7 +189,7 @@ fn session_id(session: &Session) -> String {
 }
 
 fn header(session: &Session) -> Json {
-    let notes = part(&session.extra);
+    let notes = session.extra.part(PART);
     let mut draft = Draft::default();
     let agent = session.agent.as_deref().unwrap_or(AGENT);
     draft.derive("sessionId", session_id(session));
@@ -202,7 +206,7 @@ fn header(session: &Session) -> Json {
 }
 
 fn definition(session: &Session) -> Json {
-    let notes = part(&session.extra);
+    let notes = session.extra.part(PART);
     let agent = session.agent.as_deref().unwrap_or(AGENT);
     let mut draft = Draft::default();
     draft.derive("name", agent);
@@ -220,7 +224,7 @@ fn definition(session: &Session) -> Json {
     budget.put_time("deadline", limits.deadline.as_ref());
     let held = super::map::has_keys(notes, "definition.budget")
         || left_at(notes, "definition.budget").is_some()
-        || note_word(&session.extra, "budget").is_some();
+        || has_note(notes, "budget");
     if !budget.is_blank() || held {
         draft.put("budget", budget.finish(BUDGET, notes, "definition.budget"));
     }

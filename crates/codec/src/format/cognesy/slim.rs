@@ -3,7 +3,7 @@
 use turnkeep_model::json::{Json, Number};
 use turnkeep_model::{Body, ExtraPart, Loss, LossKind, Parent, Part, Session, SessionId, Turn, Usage};
 
-use super::map::{Form, Map, Rule, keep};
+use super::map::{Form, Map, Rule, keep_as};
 use super::message::{self, Style};
 use super::step_out::is_answered;
 use super::talk::Talk;
@@ -117,10 +117,10 @@ pub(super) const STEP: Form = &[
 ];
 
 /// The note on a turn that says whether a snapshot lists it as a step.
-pub(super) const STEP_NOTE: &str = "slim_step";
+const STEP_NOTE: &str = "step";
 
-/// Where what a snapshot says of a step is kept with its turn.
-pub(super) const STEP_PATH: &str = "slim";
+/// The name under which slim snapshots keep what only they have.
+pub(super) const PART: &str = "cognesy.slim";
 
 /// What stands for a tool's answer that was left out.
 const OMITTED: &str = "[tool result omitted]";
@@ -137,7 +137,7 @@ pub(super) fn read(document: Json, dialect: Dialect) -> (Session, Vec<Loss>) {
         map.leave(&mut part, "");
     }
     losses.extend(omitted(&session));
-    keep(&mut session.extra, part);
+    keep_as(&mut session.extra, PART, part);
     (session, losses)
 }
 
@@ -188,7 +188,7 @@ fn take_usage(map: &mut Map, part: &mut ExtraPart, dialect: Dialect) -> Usage {
         _ => dialect == Dialect::Proposal,
     };
     if totals != (dialect == Dialect::Proposal) {
-        part.spelling.set("slim_usage", if totals { "totals" } else { "counts" });
+        part.spelling.set("usage", if totals { "totals" } else { "counts" });
     }
     if !totals {
         return words::take_usage(map, "usage");
@@ -248,7 +248,7 @@ fn mark(session: &mut Session, listed: &[usize]) {
     for (at, turn) in session.turns.iter_mut().enumerate() {
         let is_listed = listed.contains(&at);
         if is_listed != expected.contains(&at) || (!is_listed && !listed.is_empty() && is_answered(turn)) {
-            turn.extra.part_mut(FORMAT).spelling.set(STEP_NOTE, is_listed);
+            turn.extra.part_mut(PART).spelling.set(STEP_NOTE, is_listed);
         }
     }
 }
@@ -277,8 +277,8 @@ fn step(item: Json, turn: &mut Turn, number: usize, dialect: Dialect) {
     for (key, value) in super::slim_out::derived(turn, number, dialect) {
         map.derived(key, &value);
     }
-    map.leave(&mut part, STEP_PATH);
-    keep(&mut turn.extra, part);
+    map.leave(&mut part, "");
+    keep_as(&mut turn.extra, PART, part);
 }
 
 /// A plain decimal with its point moved, so that moving it back gives the same text.
@@ -303,7 +303,7 @@ pub(super) fn shifted(number: &str, places: i32) -> Option<Number> {
 
 /// The word of a note of a turn on its place among the steps.
 pub(super) fn noted(turn: &Turn) -> Option<bool> {
-    turn.extra.spelling(FORMAT, STEP_NOTE).and_then(Json::as_bool)
+    turn.extra.spelling(PART, STEP_NOTE).and_then(Json::as_bool)
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Block, Body, Session, Turn, Usage};
 
-use super::map::{Draft, note_word, part};
+use super::map::{Draft, part, word};
 use super::message_out;
-use super::slim::{Dialect, STEP, STEP_PATH, STEP_TOTAL, TOTALS, answers, noted, shifted, sum};
+use super::slim::{Dialect, PART, STEP, STEP_TOTAL, TOTALS, answers, noted, shifted, sum};
 use super::{continuation, words};
 
 /// The turns that a snapshot lists as steps.
@@ -45,7 +45,7 @@ pub(super) fn derived(turn: &Turn, number: usize, dialect: Dialect) -> Vec<(&'st
 
 /// The snapshot of a session.
 pub(super) fn write(session: &Session, dialect: Dialect) -> Json {
-    let notes = part(&session.extra);
+    let notes = session.extra.part(PART);
     let mut draft = Draft::default();
     draft.put_text("agent_id", session.id.as_ref().map(|id| id.as_str()));
     draft.put_text("parent_agent_id", session.parent.as_ref().map(|parent| parent.session.as_str()));
@@ -71,7 +71,7 @@ pub(super) fn write(session: &Session, dialect: Dialect) -> Json {
 }
 
 fn usage(session: &Session, dialect: Dialect) -> Json {
-    let totals = match note_word(&session.extra, "slim_usage").as_deref() {
+    let totals = match word(session.extra.part(PART), "usage").as_deref() {
         Some(word) => word == "totals",
         None => dialect == Dialect::Proposal,
     };
@@ -110,11 +110,11 @@ fn execution(session: &Session, dialect: Dialect) -> Json {
         draft.put_time("started_at", timing.started.as_ref().or(timing.created.as_ref()));
         draft.put_some("cumulative_seconds", timing.seconds.clone());
     }
-    draft.finish(dialect.execution(), part(&session.extra), "execution")
+    draft.finish(dialect.execution(), session.extra.part(PART), "execution")
 }
 
 fn steps(session: &Session, dialect: Dialect) -> Vec<Json> {
-    let left = super::map::left_at(part(&session.extra), "").and_then(|left| left.get("steps"));
+    let left = super::map::left_at(session.extra.part(PART), "").and_then(|left| left.get("steps"));
     let mut steps = match left {
         Some(Json::Array(kept)) => kept.clone(),
         _ => Vec::new(),
@@ -139,7 +139,7 @@ fn step(turn: &Turn, number: usize, dialect: Dialect) -> Json {
         let seconds = turn.timing.seconds.as_ref();
         draft.put_some("duration_ms", seconds.and_then(|seconds| shifted(seconds.as_str(), 3)));
     }
-    draft.finish(STEP, part(&turn.extra), STEP_PATH)
+    draft.finish(STEP, turn.extra.part(PART), "")
 }
 
 fn last(session: &Session) -> Option<Json> {

@@ -3,7 +3,7 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{ExtraPart, Loss, Parent, Session, SessionId};
 
-use super::map::{Draft, Form, Map, Rule, keep, note_word, part};
+use super::map::{Draft, Form, Map, Rule, keep_as, word};
 use super::message;
 use super::message_out;
 use super::slim::truncated;
@@ -30,7 +30,10 @@ const SNAPSHOT: Form = &[
 pub(super) const STORES: [&str; 3] = ["messageStore", "message_store", "messages"];
 
 /// The note on where the messages stood.
-const STORE_NOTE: &str = "snapshot_store";
+const STORE_NOTE: &str = "store";
+
+/// The name under which snapshots keep what only they have.
+const PART: &str = "cognesy.continuation";
 
 /// The session of a snapshot.
 pub(super) fn read(document: Json) -> (Session, Vec<Loss>) {
@@ -56,13 +59,13 @@ pub(super) fn read(document: Json) -> (Session, Vec<Loss>) {
         talk.all(&stored, Vec::new(), &message::OLD);
         losses.extend(talk.finish(&mut session, &stored, Generation::January));
     }
-    keep(&mut session.extra, part);
+    keep_as(&mut session.extra, PART, part);
     (session, losses)
 }
 
 /// The snapshot of a session.
 pub(super) fn write(session: &Session) -> Json {
-    let notes = part(&session.extra);
+    let notes = session.extra.part(PART);
     let mut draft = Draft::default();
     draft.derive("version", VERSION);
     draft.put_text("agent_id", session.id.as_ref().map(|id| id.as_str()));
@@ -73,7 +76,7 @@ pub(super) fn write(session: &Session) -> Json {
         draft.put("metadata", session.metadata.clone());
     }
     let groups = message_out::groups(session, |_| false);
-    let place = note_word(&session.extra, STORE_NOTE);
+    let place = word(notes, STORE_NOTE);
     let as_list = matches!(place.as_deref(), Some("messages" | "list" | "none"));
     let messages = stored(&groups, !as_list, |group| message_out::write(group, &message::OLD, Object::new()));
     let key = match place.as_deref() {

@@ -3,7 +3,7 @@
 use turnkeep_model::json::Json;
 use turnkeep_model::{ExtraPart, Loss, Parent, Run, RunId, Session, SessionId, StopReason};
 
-use super::map::{Form, Map, Rule, keep, keep_fields, text};
+use super::map::{Form, Map, Rule, keep_as, keep_fields, text};
 use super::message::{self, Style};
 use super::step::Step;
 use super::store::{self, Stored};
@@ -102,7 +102,7 @@ pub(super) fn read(document: Json, generation: Generation) -> (Session, Vec<Loss
         Err(raw) => keep_fields(&mut reading.part, "", [("state", raw)].into_iter().collect()),
     }
     let Reading { mut session, part, losses, .. } = reading;
-    keep(&mut session.extra, part);
+    keep_as(&mut session.extra, generation.part(), part);
     (session, losses)
 }
 

@@ -1,9 +1,9 @@
 //! From sessions to states of three generations.
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Author, Block, Body, Extra, MessageKey, Session};
+use turnkeep_model::{Author, Block, Body, Extra, ExtraPart, MessageKey, Session};
 
-use super::map::{Draft, note, note_word, part, text};
+use super::map::{Draft, has_note, note, text, word};
 use super::message::{self, Style};
 use super::message_out::{self, Group};
 use super::state::{
@@ -76,7 +76,7 @@ impl Writing<'_> {
         let stored = self.stored();
         let messages: Vec<Json> = stored.iter().map(|(_, message)| message.clone()).collect();
         let writer = Writer { generation: self.generation, store: &messages };
-        let notes = part(&self.session.extra);
+        let notes = self.notes();
         match self.generation {
             Generation::V2 => {
                 draft.derive("context", self.context(stored));
@@ -98,21 +98,29 @@ impl Writing<'_> {
         }
     }
 
+    fn notes(&self) -> Option<&ExtraPart> {
+        self.session.extra.part(self.generation.part())
+    }
+
+    fn note(&self, key: &str) -> Option<&Json> {
+        self.notes().and_then(|notes| notes.spelling.get(key))
+    }
+
     fn id<'i>(&self, id: &'i str) -> Option<&'i str> {
-        let any = self.generation != Generation::V2 || note(&self.session.extra, "ids").is_some();
+        let any = self.generation != Generation::V2 || has_note(self.notes(), "ids");
         Some(id).filter(|id| any || words::is_uuid(id))
     }
 
     /// The id of the agent as the state says it.
     fn agent(&self) -> Option<String> {
-        match note(&self.session.extra, "agent") {
+        match self.note("agent") {
             Some(own) => text(own),
             None => self.session.id.as_ref().and_then(|id| self.id(id.as_str())).map(str::to_owned),
         }
     }
 
     fn parent(&self) -> Option<String> {
-        match note(&self.session.extra, "parent_agent") {
+        match self.note("parent_agent") {
             Some(own) => text(own),
             None => self.session.parent.as_ref().and_then(|parent| self.id(parent.session.as_str())).map(str::to_owned),
         }
@@ -126,7 +134,7 @@ impl Writing<'_> {
         }
         let timing = &self.session.timing;
         for (key, time) in [("createdAt", &timing.created), ("updatedAt", &timing.updated)] {
-            if note(&self.session.extra, &format!("{key}_of")).is_none() {
+            if !has_note(self.notes(), &format!("{key}_of")) {
                 draft.put_time(key, time.as_ref());
             }
         }
@@ -153,13 +161,13 @@ impl Writing<'_> {
     }
 
     fn context(&self, stored: Stored) -> Json {
-        let notes = part(&self.session.extra);
+        let notes = self.notes();
         let mut draft = Draft::default();
         if !self.session.metadata.is_empty() {
             draft.put("metadata", self.session.metadata.clone());
         }
         // The agent's definition may hold it instead.
-        if !self.in_session || note(&self.session.extra, "prompt_of").is_none() {
+        if !self.in_session || !has_note(self.notes(), "prompt_of") {
             draft.put_text("systemPrompt", prompt_text(self.session));
         }
         settings::put_format(&mut draft, self.session.response_format.as_ref(), notes);
@@ -168,12 +176,12 @@ impl Writing<'_> {
     }
 
     fn put_cached(&self, draft: &mut Draft, stored: Stored) {
-        let notes = part(&self.session.extra);
+        let notes = self.notes();
         if !self.session.metadata.is_empty() {
             draft.put("metadata", self.session.metadata.clone());
         }
         draft.derive("cachedContext", settings::empty_cache());
-        let as_list = match note_word(&self.session.extra, "store").as_deref() {
+        let as_list = match word(self.notes(), "store").as_deref() {
             Some(word) => word == "list",
             None => self.generation == Generation::V1,
         };
@@ -191,13 +199,13 @@ impl Writing<'_> {
     }
 
     fn steps(&self, writer: &Writer<'_>) -> Vec<Json> {
-        let turns = step_out::steps(self.session).into_iter().filter_map(|at| self.session.turns.get(at));
+        let turns = step_out::steps(self.session, self.generation).into_iter().filter_map(|at| self.session.turns.get(at));
         turns.enumerate().map(|(at, turn)| writer.executed(turn, at + 1)).collect()
     }
 
     fn put_current(&self, draft: &mut Draft, writer: &Writer<'_>) {
-        let last = step_out::steps(self.session).last().and_then(|at| self.session.turns.get(*at));
-        if let Some(turn) = last.filter(|_| note(&self.session.extra, CURRENT).is_some()) {
+        let last = step_out::steps(self.session, self.generation).last().and_then(|at| self.session.turns.get(*at));
+        if let Some(turn) = last.filter(|_| has_note(self.notes(), CURRENT)) {
             draft.put("currentStep", writer.step(turn));
         }
     }
@@ -209,7 +217,7 @@ impl Writing<'_> {
         info.put_time("updatedAt", timing.updated.as_ref());
         info.put_some("cumulativeExecutionSeconds", timing.seconds.clone());
         draft.nest("usage", words::usage(&self.session.usage));
-        draft.nest("stateInfo", info.finish(STATE_INFO, part(&self.session.extra), "stateInfo"));
+        draft.nest("stateInfo", info.finish(STATE_INFO, self.notes(), "stateInfo"));
         self.put_current(draft, writer);
         self.put_status(draft);
         let steps = self.steps(writer);
@@ -219,7 +227,7 @@ impl Writing<'_> {
     }
 
     fn put_execution(&self, draft: &mut Draft, writer: &Writer<'_>) {
-        let notes = part(&self.session.extra);
+        let notes = self.notes();
         let mut execution = Draft::default();
         if let Some(run) = self.session.runs.last() {
             execution.put_text("executionId", run.id.as_ref().and_then(|id| self.run_id(id.as_str())));
@@ -236,7 +244,7 @@ impl Writing<'_> {
         }
         self.put_current(&mut execution, writer);
         let form = if self.generation == Generation::V2 { EXECUTION_V2 } else { EXECUTION_JANUARY };
-        let says_nothing = execution.is_blank() && note(&self.session.extra, "execution").is_none();
+        let says_nothing = execution.is_blank() && !has_note(self.notes(), "execution");
         let kept = super::map::left_at(notes, "").is_some_and(|left| left.contains("execution"));
         if !says_nothing || kept || super::map::has_keys(notes, "execution") {
             draft.nest("execution", execution.finish(form, notes, "execution"));
@@ -244,12 +252,12 @@ impl Writing<'_> {
     }
 
     fn run_id<'i>(&self, id: &'i str) -> Option<&'i str> {
-        self.id(id).or_else(|| Some(id).filter(|_| note(&self.session.extra, "run_ids").is_some()))
+        self.id(id).or_else(|| Some(id).filter(|_| has_note(self.notes(), "run_ids")))
     }
 
     /// The signals of the run, with the reason to stop in the one that was taken apart.
     fn continuation(&self) -> Json {
-        let notes = part(&self.session.extra);
+        let notes = self.notes();
         let reason = self.session.runs.last().and_then(|run| run.stop_reason.as_ref());
         let left = super::map::left_at(notes, "execution.continuation").and_then(|left| left.get("stop_signals"));
         let mut signals = match left.cloned().unwrap_or_else(plain_signals) {

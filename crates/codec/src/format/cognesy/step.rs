@@ -9,7 +9,7 @@ use turnkeep_model::{
 use super::FORMAT;
 use super::call::{self, Shape};
 use super::continuation;
-use super::map::{Form, Map, Rule, keep, text};
+use super::map::{Form, Map, Rule, keep_as, text};
 use super::message::Messages;
 use super::php::Spelling;
 use super::words::{self, Generation};
@@ -222,7 +222,7 @@ impl Step {
             outer.derived("stepNumber", &Json::from(number as u64));
             outer.leave(&mut notes, "");
         }
-        keep(&mut turn.extra, notes);
+        keep_as(&mut turn.extra, generation.part(), notes);
     }
 }
 

@@ -2,11 +2,11 @@
 
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::status::TurnError;
-use turnkeep_model::{Block, Body, Part, Session, ToolCall, ToolResult, Turn, Usage};
+use turnkeep_model::{Block, Body, Extra, ExtraPart, Part, Session, ToolCall, ToolResult, Turn, Usage};
 
 use super::call;
 use super::continuation;
-use super::map::{Draft, note, note_word, part};
+use super::map::{Draft, has_note, note, part, word};
 use super::php::Spelling;
 use super::step::{self, DATA, ERROR, EXECUTED_JANUARY, EXECUTED_V2, EXECUTION, RESPONSE, STEP, STEP_INFO, STEP_V1};
 use super::words::{self, Generation};
@@ -15,17 +15,17 @@ use super::words::{self, Generation};
 pub(super) const STEP_NOTE: &str = "step";
 
 /// The turns that are steps of the session's execution.
-pub(super) fn steps(session: &Session) -> Vec<usize> {
+pub(super) fn steps(session: &Session, generation: Generation) -> Vec<usize> {
     let run = session.runs.last().and_then(|run| run.id.as_ref());
     let of_run = |turn: &Turn| turn.run.is_none() || turn.run.as_ref() == run;
-    let can_be = |turn: &Turn| match note_word(&turn.extra, STEP_NOTE).as_deref() {
+    let can_be = |turn: &Turn| match word(turn.extra.part(generation.part()), STEP_NOTE).as_deref() {
         Some("none") => false,
         Some(_) => true,
         None => of_run(turn) && (is_answered(turn) || turn.blocks.iter().all(call::is_of_step)),
     };
     let chosen: Vec<usize> =
         session.turns.iter().enumerate().filter(|(_, turn)| can_be(turn)).map(|(at, _)| at).collect();
-    let speaks = |at: &usize| session.turns.get(*at).is_some_and(|turn| says_more(turn));
+    let speaks = |at: &usize| session.turns.get(*at).is_some_and(|turn| says_more(turn, generation));
     if chosen.iter().any(speaks) { chosen } else { Vec::new() }
 }
 
@@ -35,10 +35,18 @@ pub(super) fn is_answered(turn: &Turn) -> bool {
 }
 
 /// Whether a turn says something that messages do not.
-pub(super) fn says_more(turn: &Turn) -> bool {
-    let bare = Turn { blocks: Vec::new(), run: None, metadata: Object::new(), data: Object::new(), ..turn.head() };
+pub(super) fn says_more(turn: &Turn, generation: Generation) -> bool {
+    let bare = Turn {
+        blocks: Vec::new(),
+        run: None,
+        metadata: Object::new(),
+        data: Object::new(),
+        extra: Extra::NONE,
+        ..turn.head()
+    };
     let thinks = |block: &Block| matches!(block.body, Body::Reasoning(_));
-    bare != Turn::default() || turn.blocks.iter().any(|block| thinks(block) || call::is_of_step(block))
+    let noted = turn.extra.part(generation.part()).is_some();
+    noted || bare != Turn::default() || turn.blocks.iter().any(|block| thinks(block) || call::is_of_step(block))
 }
 
 /// Writes the steps of one document.
@@ -54,7 +62,7 @@ impl Writer<'_> {
         if self.generation == Generation::V1 {
             return self.step_v1(turn);
         }
-        let notes = part(&turn.extra);
+        let notes = self.notes(turn);
         let mut draft = Draft::default();
         if let Some(id) = self.id(turn) {
             draft.derive("id", id);
@@ -72,8 +80,22 @@ impl Writer<'_> {
         draft.finish(EXECUTED_JANUARY, notes, "")
     }
 
+    fn notes<'t>(&self, turn: &'t Turn) -> Option<&'t ExtraPart> {
+        turn.extra.part(self.generation.part())
+    }
+
+    /// The calls of the response, which may not know their ids.
+    fn response_calls(&self, turn: &Turn) -> Json {
+        match step::step_calls(turn, self.generation != Generation::V2) {
+            Json::Array(items) if has_note(self.notes(turn), "response_ids") => {
+                Json::Array(items.into_iter().map(step::without_id).collect())
+            }
+            calls => calls,
+        }
+    }
+
     fn id<'t>(&self, turn: &'t Turn) -> Option<&'t str> {
-        let any = self.generation != Generation::V2 || note(&turn.extra, "ids").is_some();
+        let any = self.generation != Generation::V2 || has_note(self.notes(turn), "ids");
         turn.id.as_ref().map(|id| id.as_str()).filter(|id| any || words::is_uuid(id))
     }
 
@@ -84,11 +106,11 @@ impl Writer<'_> {
         }
         let mut draft = self.common(turn);
         draft.put_text("id", self.id(turn));
-        draft.finish(STEP, part(&turn.extra), "step")
+        draft.finish(STEP, self.notes(turn), "step")
     }
 
     fn step_v1(&self, turn: &Turn) -> Json {
-        let notes = part(&turn.extra);
+        let notes = self.notes(turn);
         let mut info = Draft::default();
         info.put_text("id", self.id(turn));
         info.put_time("createdAt", turn.timing.created.as_ref());
@@ -103,7 +125,7 @@ impl Writer<'_> {
     fn common(&self, turn: &Turn) -> Draft {
         let mut draft = Draft::default();
         for key in ["inputMessages", "outputMessages"] {
-            draft.put_some(key, self.list(note(&turn.extra, key)).filter(|list| !list.is_empty()));
+            draft.put_some(key, self.list(self.notes(turn).and_then(|notes| notes.spelling.get(key))).filter(|list| !list.is_empty()));
         }
         let executions = executions(turn);
         if !executions.is_empty() {
@@ -134,12 +156,12 @@ impl Writer<'_> {
     }
 
     fn response(&self, turn: &Turn) -> Json {
-        let notes = part(&turn.extra);
+        let notes = self.notes(turn);
         let path = step::response_path(self.generation);
         let mut draft = Draft::default();
         draft.derive("content", step::said(turn));
         draft.put_text("finishReason", turn.finish.as_ref().map(words::finish_word));
-        draft.derive("toolCalls", response_calls(turn, self.generation != Generation::V2));
+        draft.derive("toolCalls", self.response_calls(turn));
         draft.put_text("reasoningContent", Some(&thinking(turn)));
         match self.generation {
             Generation::V1 => draft.derive("usage", words::usage(&Usage::default())),
@@ -149,16 +171,6 @@ impl Writer<'_> {
         data.put_text("body", payload(turn).as_deref());
         draft.nest("responseData", data.finish(DATA, notes, &format!("{path}.responseData")));
         draft.finish(RESPONSE, notes, path)
-    }
-}
-
-fn response_calls(turn: &Turn, id_last: bool) -> Json {
-    let calls = step::step_calls(turn, id_last);
-    match calls {
-        Json::Array(items) if note(&turn.extra, "response_ids").is_some() => {
-            Json::Array(items.into_iter().map(step::without_id).collect())
-        }
-        calls => calls,
     }
 }
 

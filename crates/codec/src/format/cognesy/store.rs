@@ -12,6 +12,9 @@ const SECTION_FORM: Form = &[("name", Rule::Derived), ("messages", Rule::List)];
 /// The note on the order of the sections.
 const ORDER: &str = "sections";
 
+/// Where fields of a section are kept, under its name.
+const FIELDS: &str = "#sections";
+
 /// The messages of a store with the section of each, in the order in which a model sees them.
 pub(super) type Stored = Vec<(String, Json)>;
 
@@ -34,7 +37,7 @@ fn read(sections: Vec<Json>, part: &mut ExtraPart) -> Stored {
         let name = map.text("name").unwrap_or_else(|| format!("#{index}"));
         let messages = map.list("messages").unwrap_or_default();
         let (left, note) = map.close();
-        let path = format!("{ORDER}.{name}");
+        let path = format!("{FIELDS}.{name}");
         keep_fields(part, &path, left);
         keep_keys(part, &path, note);
         stored.extend(messages.into_iter().map(|message| (name.clone(), message)));
@@ -95,7 +98,7 @@ fn write_section((name, messages): (String, Vec<Json>), part: Option<&ExtraPart>
     if !messages.is_empty() {
         draft.put("messages", messages);
     }
-    match draft.finish(SECTION_FORM, part, &format!("{ORDER}.{name}")) {
+    match draft.finish(SECTION_FORM, part, &format!("{FIELDS}.{name}")) {
         Json::Array(_) => Json::Object(Object::new()),
         section => section,
     }

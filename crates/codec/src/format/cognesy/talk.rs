@@ -162,7 +162,7 @@ impl Talk {
                 places.push(place);
             }
         }
-        mark_steps(session, &places);
+        mark_steps(session, &places, generation);
         if generation == Generation::V2 {
             untag(session);
         }
@@ -194,11 +194,11 @@ fn ties(stored: &Stored, steps: &[Step]) -> HashMap<usize, usize> {
 }
 
 /// Notes where a turn is a step, or is none, against what one would expect of it.
-fn mark_steps(session: &mut Session, steps: &[usize]) {
-    let expected = step_out::steps(session);
+fn mark_steps(session: &mut Session, steps: &[usize], generation: Generation) {
+    let expected = step_out::steps(session, generation);
     for (at, turn) in session.turns.iter_mut().enumerate() {
         let is_step = steps.contains(&at);
-        let speaks = step_out::says_more(turn);
+        let speaks = step_out::says_more(turn, generation);
         let note = match (is_step, expected.contains(&at)) {
             (true, true) if speaks => continue,
             (true, _) => "kept",
@@ -206,16 +206,19 @@ fn mark_steps(session: &mut Session, steps: &[usize]) {
             (false, false) if !steps.is_empty() && step_out::is_answered(turn) && turn.run.is_none() => "none",
             (false, false) => continue,
         };
-        turn.extra.part_mut(FORMAT).spelling.set(STEP_NOTE, note);
+        turn.extra.part_mut(generation.part()).spelling.set(STEP_NOTE, note);
     }
 }
+
+/// Only states of v2 tag messages.
+const V2: &str = "cognesy.state";
 
 /// Takes the tags of their step off messages, where the turn says the same.
 fn untag(session: &mut Session) {
     let agent = session.id.as_ref().map(ToString::to_string);
     for turn in &mut session.turns {
         if turn.id.as_ref().is_some_and(|id| !words::is_uuid(id.as_str())) {
-            turn.extra.part_mut(FORMAT).spelling.set("ids", "any");
+            turn.extra.part_mut(V2).spelling.set("ids", "any");
         }
         let Some(tags) = tags(turn, agent.as_deref()) else { continue };
         let mut seen = None;
@@ -237,7 +240,7 @@ pub(super) fn is_output(block: &Block) -> bool {
 
 /// What a step adds to the metadata of its messages.
 pub(super) fn tags(turn: &Turn, agent: Option<&str>) -> Option<Object> {
-    let any = turn.extra.spelling(FORMAT, "ids").is_some();
+    let any = turn.extra.spelling(V2, "ids").is_some();
     let id = turn.id.as_ref().map(|id| id.as_str()).filter(|id| any || words::is_uuid(id))?;
     let mut tags = Object::new();
     let [step, run, own, trace] = TAGS;

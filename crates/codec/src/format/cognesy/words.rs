@@ -29,6 +29,15 @@ impl Generation {
         }
     }
 
+    /// The name under which states of this generation keep what only they have.
+    pub(super) fn part(self) -> &'static str {
+        match self {
+            Generation::V1 => "cognesy.state:v1.18",
+            Generation::January => "cognesy.state:2026-01",
+            Generation::V2 => "cognesy.state",
+        }
+    }
+
     /// The generation of a variant's name.
     pub(super) fn from_word(word: &str) -> Option<Generation> {
         [Generation::V1, Generation::January, Generation::V2].into_iter().find(|own| own.as_str() == word)
