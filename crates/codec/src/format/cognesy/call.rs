@@ -38,7 +38,8 @@ pub(super) fn read(item: Json, usual: Shape, mint: impl FnOnce() -> CallId) -> R
     }
     let mut map = Map::open(item, if is_function { FUNCTION } else { PLAIN })?;
     let call = map.text("id").map_or_else(mint, CallId::given);
-    let (name, arguments) = match map.open_at("function", INNER) {
+    let inner = if is_function { map.open_at("function", INNER) } else { None };
+    let (name, arguments) = match inner {
         Some(mut inner) => {
             let taken = (inner.text("name").unwrap_or_default(), text_arguments(&mut inner, &mut notes));
             inner.leave(&mut notes, "call.function");
@@ -70,7 +71,7 @@ fn map_arguments(map: &mut Map, notes: &mut ExtraPart) -> String {
         Some(Json::Array(items)) if items.is_empty() => "{}".to_owned(),
         Some(Json::Object(_) | Json::Array(_)) => map.remove("arguments").unwrap_or_default().to_text(),
         Some(_) => {
-            let text = map.take("arguments", text).unwrap_or_default();
+            let Some(text) = map.take("arguments", text) else { return String::new() };
             if structured(&text).is_some() || matches!(text.as_str(), "" | "{}") {
                 notes.spelling.set("arguments", "text");
             }

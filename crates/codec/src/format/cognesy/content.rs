@@ -59,6 +59,7 @@ pub(super) fn written(body: &Body) -> Json {
         Body::Summary(summary) => text_part(&summary.text),
         Body::Media(media) => media_part(media),
         Body::Other { raw: raw @ Json::Object(_), .. } => raw.clone(),
+        Body::Other { kind, raw } if kind.is_empty() => raw.clone(),
         Body::Other { kind, raw } => object([("type", Json::from(kind.as_str())), ("data", raw.clone())]),
         other => object([("type", Json::from(other.kind()))]),
     }

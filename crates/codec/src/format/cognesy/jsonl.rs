@@ -42,6 +42,9 @@ pub(super) const VERSION: u64 = 1;
 /// Where records that are no messages are kept: as the line says.
 pub(super) const RECORDS: &str = "records";
 
+/// The key under which the rest of a label's record is kept whose text and target are a tag of the session.
+pub(super) const TAG: &str = "#tag";
+
 /// The note on the order of the records.
 pub(super) const ORDER: &str = "record_order";
 
@@ -247,11 +250,26 @@ impl Reading {
         }
         session.tags = self.labels.clone();
         if !self.others.is_empty() {
-            let records = self.others.iter().map(|record| without_label(record, &self.labels));
+            let records = self.others.iter().map(|record| self.without_label(record));
             part.fields.push(RECORDS, Json::Array(records.collect()));
         }
         keep_as(&mut session.extra, PART, part);
         session
+    }
+
+    /// What a record that is no message says beyond the tags of its session.
+    fn without_label(&self, record: &Json) -> Json {
+        let label = field(record, "label").and_then(text).zip(field_text(record, "targetId"));
+        let is_tag = field_text(record, "type").as_deref() == Some("label")
+            && label.is_some_and(|label| self.by_id.contains_key(&label.1) && self.labels.contains(&label));
+        match Map::open(record.clone(), LABEL) {
+            Ok(mut map) if is_tag && !map.is_odd() => {
+                map.remove("label");
+                map.remove("targetId");
+                Json::Object([(TAG, Json::Object(map.close().0))].into_iter().collect())
+            }
+            _ => record.clone(),
+        }
     }
 
     fn branch(&self, session: &mut Session, leaf: usize) -> Vec<Loss> {
@@ -265,22 +283,6 @@ impl Reading {
             before = id;
         }
         talk.finish(session, &Vec::new(), Generation::V2)
-    }
-}
-
-/// What a record that is no message says beyond the tags of its session.
-fn without_label(record: &Json, labels: &[(String, String)]) -> Json {
-    let is_tag = field_text(record, "type").as_deref() == Some("label")
-        && labels.iter().any(|(label, target)| {
-            field_text(record, "label").as_deref() == Some(label) && field_text(record, "targetId").as_deref() == Some(target)
-        });
-    match Map::open(record.clone(), LABEL) {
-        Ok(mut map) if is_tag && !map.is_odd() => {
-            map.remove("label");
-            map.remove("targetId");
-            Json::Object(map.close().0)
-        }
-        _ => record.clone(),
     }
 }
 

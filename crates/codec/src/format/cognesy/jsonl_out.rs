@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Archive, Session};
 
-use super::jsonl::{HEADER, LABEL, ORDER, PART, RECORD, RECORDS, VERSION};
+use super::jsonl::{HEADER, LABEL, ORDER, PART, RECORD, RECORDS, TAG, VERSION};
 use super::map::{Draft, has_note, left_at, note, note_word, text};
 use super::message::{self, SECTION};
 use super::message_out::{self, Group};
@@ -129,18 +129,13 @@ fn others(session: &Session, written: &[Written]) -> Vec<Json> {
     let mut tags = session.tags.iter().filter(targets).filter(|tag| !is_whole(kept.unwrap_or_default(), tag));
     let mut records = Vec::new();
     for record in kept.unwrap_or_default() {
-        match record.as_object().filter(|fields| is_bare(fields)) {
+        match record.as_object().and_then(|fields| fields.get(TAG)).and_then(Json::as_object) {
             Some(fields) => records.extend(tags.next().map(|tag| label(tag, Some(fields)))),
             None => records.push(record.clone()),
         }
     }
     records.extend(tags.map(|tag| label(tag, None)));
     records
-}
-
-/// Whether a record is that of a label whose text is a tag.
-fn is_bare(fields: &Object) -> bool {
-    fields.get_str("type").as_deref() == Some("label") && !fields.contains("targetId")
 }
 
 /// Whether a tag has a record that was kept whole.

@@ -75,10 +75,12 @@ impl Map {
     /// Opens an object, or an empty list that stands for one; gives back what is neither.
     pub(super) fn open(value: Json, form: Form) -> Result<Map, Json> {
         let all_optional = || form.iter().all(|(_, rule)| *rule == Rule::Optional);
-        let empty = |text: &str| (!all_optional()).then(|| Json::from(text));
         match value {
-            Json::Array(items) if items.is_empty() => Ok(Map { left: Object::new(), form, note: empty("[]") }),
-            Json::Object(object) if object.is_empty() => Ok(Map { left: object, form, note: empty("{}") }),
+            Json::Array(items) if items.is_empty() => {
+                let note = (!all_optional()).then(|| Json::from("[]"));
+                Ok(Map { left: Object::new(), form, note })
+            }
+            Json::Object(object) if object.is_empty() => Ok(Map { left: object, form, note: Some(Json::from("{}")) }),
             Json::Object(object) => {
                 let note = (!follows(&object, form)).then(|| keys_of(&object));
                 Ok(Map { left: object, form, note })
@@ -287,8 +289,12 @@ pub(super) fn whole(value: &Json) -> Option<u64> {
 /// An object that is being written.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
+    /// What the session says.
     set: Object,
+    /// What follows from the rest.
     spare: Object,
+    /// Inner objects, of which the source's leftovers are already part.
+    inner: Object,
 }
 
 impl Draft {
@@ -316,8 +322,13 @@ impl Draft {
 
     /// Says an inner value; one that says nothing gives way to what the source had.
     pub(super) fn nest(&mut self, key: &str, value: Json) {
-        let home = if is_blank(&value) { &mut self.spare } else { &mut self.set };
+        let home = if is_blank(&value) { &mut self.inner } else { &mut self.set };
         home.set(key, value);
+    }
+
+    /// Says an inner value that gives way where the source had something else than a map.
+    pub(super) fn hold(&mut self, key: &str, value: Json) {
+        self.inner.set(key, value);
     }
 
     /// Says what follows from the rest; it gives way to what the source had.
@@ -367,9 +378,11 @@ impl Draft {
         let name = key.to_str_lossy();
         let own = self.set.remove(&name);
         let spare = self.spare.remove(&name);
-        let kept = || left.and_then(|left| left.get(&name)).filter(|kept| !is_inner(kept, spare.as_ref())).cloned();
+        let inner = self.inner.remove(&name);
+        let is_rest = |kept: &&Json| inner.is_some() && matches!(kept, Json::Object(fields) if !fields.is_empty());
+        let kept = || left.and_then(|left| left.get(&name)).filter(|kept| !is_rest(kept)).cloned();
         let usual = || rule(form, &name).and_then(|(_, rule)| rule.value());
-        let value = own.or_else(kept).or_else(|| spare.clone()).or_else(usual);
+        let value = own.or_else(kept).or(spare).or_else(|| inner.clone()).or_else(usual);
         drop(name);
         if let Some(value) = value {
             out.push(key, value);
@@ -380,7 +393,8 @@ impl Draft {
     fn rest(mut self, left: Option<&Object>, out: &mut Object) {
         for (key, value) in left.into_iter().flat_map(Object::iter) {
             let name = key.to_str_lossy();
-            if !name.starts_with(APART) && !out.contains(&name) && !self.set.contains(&name) && !self.spare.contains(&name) {
+            let said = [&*out, &self.set, &self.spare, &self.inner].iter().any(|held| held.contains(&name));
+            if !name.starts_with(APART) && !said {
                 out.push(key.clone(), value.clone());
             }
         }
@@ -388,11 +402,6 @@ impl Draft {
             out.push(key, value);
         }
     }
-}
-
-/// Whether what was kept are the leftovers of an inner object and not the value itself.
-fn is_inner(kept: &Json, spare: Option<&Json>) -> bool {
-    matches!((kept, spare), (Json::Object(_), Some(Json::Object(_))))
 }
 
 /// The part of this family, if the node has one.

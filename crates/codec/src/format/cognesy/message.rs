@@ -6,7 +6,7 @@ use turnkeep_model::{
 };
 
 use super::call::{self, Shape};
-use super::map::{Form, Map, Rule, keep, keep_keys, text};
+use super::map::{Form, Map, Rule, is_blank, keep, keep_keys, text};
 use super::{content, words};
 
 /// How a format holds messages.
@@ -159,6 +159,7 @@ impl Messages {
         let at = format!("message {}", self.ordinal);
         match reading.map.text("role") {
             None => {
+                reading.notes.spelling.set("role", "none");
                 let what = format!("{at} has no role and is taken as the user's");
                 self.losses.push(Loss::decode(LossKind::Synthesised, "turns", what));
                 Author::User
@@ -220,7 +221,8 @@ impl Messages {
     }
 
     fn result(&mut self, reading: &mut Reading, style: &Style) -> ToolResult {
-        let content = reading.map.remove("content").unwrap_or_else(|| Json::from(""));
+        let content = reading.map.take("content", |content| Some(content.clone()).filter(|content| !is_blank(content)));
+        let content = content.unwrap_or_else(|| Json::from(""));
         let parts = content::parts(content.clone());
         let as_list = matches!(content, Json::Array(_));
         if content::of_parts(&parts, as_list) != content {

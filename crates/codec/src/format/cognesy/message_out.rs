@@ -77,7 +77,7 @@ pub(super) fn write_after(group: &Group<'_>, style: &Style, tags: Object, before
     if let Some(before) = before.filter(|_| spelled("parent").is_none()) {
         draft.derive("parentId", before);
     }
-    draft.put_text("role", Some(first.author.as_str()));
+    draft.put_text("role", Some(first.author.as_str()).filter(|_| spelled("role").is_none()));
     draft.put_text("name", first.message.name.as_deref());
     let mut inner = Draft::default();
     match &first.body {

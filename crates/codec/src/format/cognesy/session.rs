@@ -108,11 +108,13 @@ fn take_header(mut header: Map, session: &mut Session, part: &mut ExtraPart) {
     session.id = header.text("sessionId").map(SessionId::new);
     session.parent = header.text("parentId").map(|id| Parent { session: SessionId::new(id), ..Parent::default() });
     let expected = session.id.as_ref().map(|id| id.as_str()).filter(|id| words::is_uuid(id));
-    if agent.as_deref() != expected {
+    // Where the state has odd ids, what it says of itself does not follow from the header.
+    let odd = has_note(session.extra.part(Generation::V2.part()), "ids");
+    if odd || agent.as_deref() != expected {
         state_note(session, "agent", agent.map_or(Json::Null, Json::from));
     }
     let expected = session.parent.as_ref().map(|parent| parent.session.as_str()).filter(|id| words::is_uuid(id));
-    if parent.as_deref() != expected {
+    if odd || parent.as_deref() != expected {
         state_note(session, "parent_agent", parent.map_or(Json::Null, Json::from));
     }
     session.agent = header.text("agentName");
@@ -169,9 +171,9 @@ fn tools(value: &Json) -> Option<Vec<ToolSpec>> {
 pub(super) fn write(session: &Session) -> Json {
     let notes = session.extra.part(PART);
     let mut draft = Draft::default();
-    draft.derive("header", header(session));
-    draft.derive("definition", definition(session));
-    draft.derive("state", state_out::write_in_session(session));
+    draft.hold("header", header(session));
+    draft.hold("definition", definition(session));
+    draft.hold("state", state_out::write_in_session(session));
     draft.finish(FILE, notes, "")
 }
 
@@ -223,7 +225,7 @@ fn definition(session: &Session) -> Json {
     budget.put_some("maxCost", limits.cost.as_ref().and_then(|cost| Number::parse(cost.as_str())));
     budget.put_time("deadline", limits.deadline.as_ref());
     let held = super::map::has_keys(notes, "definition.budget")
-        || left_at(notes, "definition.budget").is_some()
+        || left_at(notes, "definition.budget").is_some_and(|left| !left.is_empty())
         || has_note(notes, "budget");
     if !budget.is_blank() || held {
         draft.put("budget", budget.finish(BUDGET, notes, "definition.budget"));

@@ -243,7 +243,7 @@ impl Reading {
 
     /// A current step that is the last one of the list need not be kept twice.
     fn note_current(&mut self, map: &mut Map, last: Option<&Json>) {
-        if last.is_some() && map.get("currentStep") == last {
+        if matches!(last, Some(Json::Object(_))) && map.get("currentStep") == last {
             map.remove("currentStep");
             self.part.spelling.set(CURRENT, "last");
         }

@@ -79,7 +79,7 @@ impl Writing<'_> {
         let notes = self.notes();
         match self.generation {
             Generation::V2 => {
-                draft.derive("context", self.context(stored));
+                draft.hold("context", self.context(stored));
                 settings::put_config(&mut draft, &self.session.options, notes);
                 draft.derive("executionCount", self.session.runs.len() as u64);
                 self.put_execution(&mut draft, &writer);

@@ -67,7 +67,7 @@ impl Writer<'_> {
         if let Some(id) = self.id(turn) {
             draft.derive("id", id);
         }
-        draft.derive("step", self.step(turn));
+        draft.hold("step", self.step(turn));
         draft.put_time("startedAt", turn.timing.started.as_ref());
         draft.put_time("completedAt", turn.timing.completed.as_ref());
         draft.put_some("duration", turn.timing.seconds.clone());
@@ -134,7 +134,7 @@ impl Writer<'_> {
         if !turn.errors.is_empty() {
             draft.put("errors", turn.errors.iter().map(error).collect::<Vec<_>>());
         }
-        draft.derive("inferenceResponse", self.response(turn));
+        draft.hold("inferenceResponse", self.response(turn));
         draft
     }
 
