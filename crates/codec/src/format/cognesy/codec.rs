@@ -39,13 +39,8 @@ const MESSAGES_ONLY: Fidelity = Fidelity {
     ..Fidelity::NOTHING
 };
 const SLIM: Fidelity = Fidelity { usage: Keeps::Some, timing: Keeps::Some, timestamps: Keeps::Some, ..MESSAGES_ONLY };
-const FULL: Fidelity = Fidelity {
-    options: Keeps::Some,
-    reasoning: Keeps::Some,
-    tool_errors: Keeps::Some,
-    timestamps: Keeps::All,
-    ..SLIM
-};
+const FULL: Fidelity =
+    Fidelity { options: Keeps::Some, reasoning: Keeps::Some, tool_errors: Keeps::Some, timestamps: Keeps::All, ..SLIM };
 
 /// The note on how the text was spelled.
 const LAYOUT: &str = "layout";
@@ -187,7 +182,12 @@ fn encoded(archive: &Archive, document: &Json, usual: Spelling, holder: &str, ba
     Encoded { bytes: spelling.write(document), losses }
 }
 
-fn decoded(mut session: Session, mut losses: Vec<Loss>, opened_losses: Vec<Loss>, spelling: (Spelling, Spelling)) -> Decoded {
+fn decoded(
+    mut session: Session,
+    mut losses: Vec<Loss>,
+    opened_losses: Vec<Loss>,
+    spelling: (Spelling, Spelling),
+) -> Decoded {
     note_layout(&mut session, spelling.0, spelling.1);
     losses.extend(opened_losses);
     Decoded { archive: session.into(), losses }
@@ -380,7 +380,8 @@ impl Codec for SessionCodec {
             Mode::Compat => refused(&file, &error),
             Mode::Faithful => error,
         };
-        let opened = open(input, options, Spelling::STORED, |node| check_session(node, options.mode)).map_err(refuse)?;
+        let opened =
+            open(input, options, Spelling::STORED, |node| check_session(node, options.mode)).map_err(refuse)?;
         let (session, losses) = session::read(opened.document);
         Ok(decoded(session, losses, opened.losses, (opened.spelling, Spelling::STORED)))
     }

@@ -78,7 +78,8 @@ fn media_part(media: &Media) -> Json {
         inner.set("format", format);
         "input_audio"
     } else if media.file_id.is_some() || media.name.is_some() || !(kind.is_empty() || kind.starts_with("image/")) {
-        for (key, value) in [("file_data", url(media)), ("file_name", media.name.clone()), ("file_id", media.file_id.clone())]
+        for (key, value) in
+            [("file_data", url(media)), ("file_name", media.name.clone()), ("file_id", media.file_id.clone())]
         {
             if let Some(value) = value {
                 inner.set(key, value);
@@ -111,7 +112,9 @@ pub(super) fn parts(content: Json) -> Vec<Part> {
     };
     match content {
         Json::String(text) if text.to_str().is_ok_and(|text| text.is_empty()) => Vec::new(),
-        Json::String(text) if text.to_str().is_ok() => vec![Part::Text(Text { text: text.to_str_lossy().into_owned() })],
+        Json::String(text) if text.to_str().is_ok() => {
+            vec![Part::Text(Text { text: text.to_str_lossy().into_owned() })]
+        }
         Json::Array(items) if !items.is_empty() => items.into_iter().map(part).collect(),
         other => vec![Part::Data(Data { json: other })],
     }

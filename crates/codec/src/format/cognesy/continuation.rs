@@ -23,8 +23,7 @@ const EVALUATION: Form = &[
     ("stopReason", Rule::Null),
     ("context", Rule::List),
 ];
-const LAST: Form =
-    &[("should_continue", Rule::Null), ("stop_reason", Rule::Null), ("resolved_by", Rule::Null)];
+const LAST: Form = &[("should_continue", Rule::Null), ("stop_reason", Rule::Null), ("resolved_by", Rule::Null)];
 
 fn reason(map: &mut Map, key: &str) -> Option<StopReason> {
     map.text(key).map(|word| StopReason::from_word(&word))
@@ -101,7 +100,9 @@ pub(super) fn read_outcome(mut map: Map) -> Continuation {
         should_continue: map.take("shouldContinue", Json::as_bool),
         resolved_by: map.text("resolvedBy"),
         stop_reason: reason(&mut map, "stopReason"),
-        evaluations: map.take("evaluations", |value| all(value.as_array()?, evaluation, EVALUATION)).unwrap_or_default(),
+        evaluations: map
+            .take("evaluations", |value| all(value.as_array()?, evaluation, EVALUATION))
+            .unwrap_or_default(),
         ..Continuation::default()
     };
     map.leave(made.extra.part_mut(super::FORMAT), "");

@@ -129,7 +129,9 @@ impl Reading {
         let reason = match (&id, data) {
             (None, _) => Some("it has no id".to_owned()),
             (_, None) => Some("it has no data".to_owned()),
-            (Some(_), Some(data)) if mode == Mode::Compat => verdict::message(data).err().map(|error| error.what().to_owned()),
+            (Some(_), Some(data)) if mode == Mode::Compat => {
+                verdict::message(data).err().map(|error| error.what().to_owned())
+            }
             _ => None,
         };
         if let Some(reason) = reason {

@@ -349,7 +349,8 @@ impl Draft {
     /// The object, with what was left of the one at `path` of the node.
     pub(super) fn finish(mut self, form: Form, part: Option<&ExtraPart>, path: &str) -> Json {
         let left = left_at(part, path);
-        let note = part.and_then(|part| part.spelling.get(KEYS)).and_then(Json::as_object).and_then(|keys| keys.get(path));
+        let note =
+            part.and_then(|part| part.spelling.get(KEYS)).and_then(Json::as_object).and_then(|keys| keys.get(path));
         let mut out = Object::new();
         match note {
             Some(Json::String(empty)) if self.set.is_empty() && left.is_none_or(Object::is_empty) => {

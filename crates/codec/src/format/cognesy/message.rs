@@ -63,10 +63,8 @@ pub(super) const PROPOSAL: Style = Style {
 };
 
 /// Messages of slim snapshots of v1.17 to v1.18.1.
-pub(super) const SLIM_V1: Style = Style {
-    form: &[("role", Rule::Optional), ("content", Rule::Empty), ("metadata", Rule::List)],
-    ..PROPOSAL
-};
+pub(super) const SLIM_V1: Style =
+    Style { form: &[("role", Rule::Optional), ("content", Rule::Empty), ("metadata", Rule::List)], ..PROPOSAL };
 
 /// Messages of slim snapshots of January 2026.
 pub(super) const SLIM_JANUARY: Style = Style {
@@ -80,12 +78,8 @@ pub(super) const METADATA: Form =
     &[("tool_calls", Rule::Optional), ("tool_call_id", Rule::Optional), ("tool_name", Rule::Optional)];
 
 /// The result of a tool in a message.
-pub(super) const RESULT: Form = &[
-    ("content", Rule::Empty),
-    ("call_id", Rule::Null),
-    ("tool_name", Rule::Null),
-    ("is_error", Rule::False),
-];
+pub(super) const RESULT: Form =
+    &[("content", Rule::Empty), ("call_id", Rule::Null), ("tool_name", Rule::Null), ("is_error", Rule::False)];
 
 /// The section in which a conversation stands.
 pub(super) const SECTION: &str = "messages";
@@ -319,10 +313,9 @@ impl Reading {
             Some(Json::Array(_)) => self.composite(),
             Some(_) => match self.map.take("content", text) {
                 Some(text) => plain(taken(text)),
-                None => plain(Body::Other {
-                    kind: CONTENT.to_owned(),
-                    raw: self.map.remove("content").unwrap_or_default(),
-                }),
+                None => {
+                    plain(Body::Other { kind: CONTENT.to_owned(), raw: self.map.remove("content").unwrap_or_default() })
+                }
             },
         }
     }

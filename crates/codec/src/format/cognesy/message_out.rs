@@ -143,13 +143,7 @@ fn is_call(block: &Block) -> bool {
     }
 }
 
-fn put_calls(
-    blocks: &[&Block],
-    style: &Style,
-    notes: Option<&ExtraPart>,
-    draft: &mut Draft,
-    inner: &mut Draft,
-) {
+fn put_calls(blocks: &[&Block], style: &Style, notes: Option<&ExtraPart>, draft: &mut Draft, inner: &mut Draft) {
     let place = match notes.and_then(|notes| notes.spelling.get_str("calls")).as_deref() {
         Some("message") => Shape::Plain,
         Some("metadata") => Shape::Function,
@@ -170,13 +164,7 @@ fn put_calls(
     }
 }
 
-fn put_result(
-    result: &ToolResult,
-    style: &Style,
-    notes: Option<&ExtraPart>,
-    draft: &mut Draft,
-    inner: &mut Draft,
-) {
+fn put_result(result: &ToolResult, style: &Style, notes: Option<&ExtraPart>, draft: &mut Draft, inner: &mut Draft) {
     let spelled = |key: &str| notes.and_then(|notes| notes.spelling.get_str(key));
     let own = spelled(CONTENT).as_deref() == Some("own");
     let content = match (&result.error, result.parts.as_slice()) {

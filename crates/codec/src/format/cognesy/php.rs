@@ -325,6 +325,9 @@ mod tests {
         assert_eq!(of("{\n    \"a\": \"x\\\\/y é\"\n}\n"), Spelling::PRETTY);
         assert_eq!(of("{\n  \"a\": 1\n}\n").indent, Some(2));
         assert_eq!(of("[]"), Spelling { newline: false, ..Spelling::PRETTY });
-        assert_eq!(Spelling::from_note(of("{}").note(Spelling::PLAIN).map(Json::Object).as_ref(), Spelling::PLAIN), of("{}"));
+        assert_eq!(
+            Spelling::from_note(of("{}").note(Spelling::PLAIN).map(Json::Object).as_ref(), Spelling::PLAIN),
+            of("{}")
+        );
     }
 }

@@ -37,7 +37,9 @@ const SCHEMA: Form = &[
 
 /// Takes the model's configuration. What only a connection needs stays as it is.
 pub(super) fn take_config(map: &mut Map, options: &mut Options, part: &mut ExtraPart) {
-    let Some(mut config) = map.object("llmConfig").and_then(|config| Map::open(config.into(), CONFIG).ok()) else { return };
+    let Some(mut config) = map.object("llmConfig").and_then(|config| Map::open(config.into(), CONFIG).ok()) else {
+        return;
+    };
     options.max_tokens = config.number("maxTokens");
     if let Some(mut inner) = config.object("options").and_then(|inner| Map::open(inner.into(), OPTIONS).ok()) {
         options.temperature = inner.number("temperature");

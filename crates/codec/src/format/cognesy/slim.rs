@@ -167,7 +167,7 @@ fn omitted(session: &Session) -> Vec<Loss> {
 fn head(map: &mut Map, session: &mut Session, part: &mut ExtraPart, dialect: Dialect) {
     session.id = map.text("agent_id").map(SessionId::new);
     session.parent = map.text("parent_agent_id").map(|id| Parent { session: SessionId::new(id), ..Parent::default() });
-    session.status = map.text("status").as_deref().map(words::status);
+    session.status = words::take_status(map, dialect.generation(), part);
     session.metadata = map.object("metadata").unwrap_or_default();
     session.usage = take_usage(map, part, dialect);
     if let Some(mut execution) = map.open_at("execution", dialect.execution()) {
@@ -222,7 +222,9 @@ fn messages(map: &mut Map, session: &mut Session, dialect: Dialect) -> Vec<Loss>
 /// Ties the steps to the newest answers; steps whose answers are gone stay as they are.
 fn steps(map: &mut Map, session: &mut Session, dialect: Dialect) {
     let last = session.turns.len().checked_sub(1);
-    if last.is_some() && let Some(made) = continuation::read_last(map) {
+    if last.is_some()
+        && let Some(made) = continuation::read_last(map)
+    {
         set_last(session, made);
     }
     let answers: Vec<usize> = answers(session);
@@ -312,7 +314,8 @@ mod tests {
 
     #[test]
     fn milliseconds_become_seconds_and_come_back() {
-        for (milliseconds, seconds) in [("1250.5", "1.2505"), ("250.0", "0.2500"), ("7", "0.007"), ("0.5", "0.0005"), ("0", "0.000")]
+        for (milliseconds, seconds) in
+            [("1250.5", "1.2505"), ("250.0", "0.2500"), ("7", "0.007"), ("0.5", "0.0005"), ("0", "0.000")]
         {
             let made = shifted(milliseconds, -3).unwrap();
             assert_eq!(made.as_str(), seconds);

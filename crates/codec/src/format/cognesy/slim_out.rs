@@ -13,7 +13,10 @@ pub(super) fn listed(session: &Session) -> Vec<usize> {
     let answered = answers(session);
     let turn = |at: &usize| session.turns.get(*at);
     let speaks = |turn: &Turn| {
-        turn.finish.is_some() || turn.usage != Usage::default() || turn.timing.seconds.is_some() || !turn.errors.is_empty()
+        turn.finish.is_some()
+            || turn.usage != Usage::default()
+            || turn.timing.seconds.is_some()
+            || !turn.errors.is_empty()
     };
     let any = answered.iter().filter_map(turn).any(|turn| noted(turn) != Some(false) && speaks(turn));
     let is_listed = |at: &usize| turn(at).is_some_and(|turn| noted(turn).unwrap_or(any));
@@ -49,7 +52,7 @@ pub(super) fn write(session: &Session, dialect: Dialect) -> Json {
     let mut draft = Draft::default();
     draft.put_text("agent_id", session.id.as_ref().map(|id| id.as_str()));
     draft.put_text("parent_agent_id", session.parent.as_ref().map(|parent| parent.session.as_str()));
-    draft.put_text("status", session.status.as_ref().map(|status| words::status_word(status, dialect.generation())));
+    words::put_status(&mut draft, session.status.as_ref(), dialect.generation(), notes);
     draft.derive("step_count", answers(session).len() as u64);
     draft.nest("usage", usage(session, dialect));
     draft.nest("execution", execution(session, dialect));

@@ -45,7 +45,7 @@ pub(super) fn read(document: Json) -> (Session, Vec<Loss>) {
         session.id = map.text("agent_id").map(SessionId::new);
         session.parent =
             map.text("parent_agent_id").map(|id| Parent { session: SessionId::new(id), ..Parent::default() });
-        session.status = map.text("status").as_deref().map(words::status);
+        session.status = words::take_status(&mut map, Generation::January, &mut part);
         session.metadata = map.object("metadata").unwrap_or_default();
         let found = STORES.into_iter().find(|key| map.get(key).is_some_and(|store| *store != Json::Null));
         if found != Some("messageStore") {
@@ -70,8 +70,7 @@ pub(super) fn write(session: &Session) -> Json {
     draft.derive("version", VERSION);
     draft.put_text("agent_id", session.id.as_ref().map(|id| id.as_str()));
     draft.put_text("parent_agent_id", session.parent.as_ref().map(|parent| parent.session.as_str()));
-    let status = session.status.as_ref().map(|status| words::status_word(status, Generation::January));
-    draft.put_text("status", status);
+    words::put_status(&mut draft, session.status.as_ref(), Generation::January, notes);
     if !session.metadata.is_empty() {
         draft.put("metadata", session.metadata.clone());
     }

@@ -169,8 +169,7 @@ impl Reading {
     }
 
     fn status(&mut self, map: &mut Map) {
-        let word = map.text("status");
-        self.session.status = word.as_deref().map(words::status);
+        self.session.status = words::take_status(map, self.generation, &mut self.part);
     }
 
     fn v1(&mut self, map: &mut Map) -> Vec<Step> {

@@ -6,9 +6,7 @@ use turnkeep_model::{Author, Block, Body, Extra, ExtraPart, MessageKey, Session}
 use super::map::{Draft, has_note, note, text, word};
 use super::message::{self, Style};
 use super::message_out::{self, Group};
-use super::state::{
-    CONTEXT, CURRENT, EXECUTION_JANUARY, EXECUTION_V2, STATE_INFO, STATE_JANUARY, STATE_V1, STATE_V2,
-};
+use super::state::{CONTEXT, CURRENT, EXECUTION_JANUARY, EXECUTION_V2, STATE_INFO, STATE_JANUARY, STATE_V1, STATE_V2};
 use super::step::Step;
 use super::step_out::{self, Writer};
 use super::store::{self, Stored};
@@ -194,12 +192,12 @@ impl Writing<'_> {
     }
 
     fn put_status(&self, draft: &mut Draft) {
-        let word = self.session.status.as_ref().map(|status| words::status_word(status, self.generation));
-        draft.put_text("status", word);
+        words::put_status(draft, self.session.status.as_ref(), self.generation, self.notes());
     }
 
     fn steps(&self, writer: &Writer<'_>) -> Vec<Json> {
-        let turns = step_out::steps(self.session, self.generation).into_iter().filter_map(|at| self.session.turns.get(at));
+        let turns =
+            step_out::steps(self.session, self.generation).into_iter().filter_map(|at| self.session.turns.get(at));
         turns.enumerate().map(|(at, turn)| writer.executed(turn, at + 1)).collect()
     }
 

@@ -129,9 +129,7 @@ impl Step {
         timing.completed = outer.time("completedAt");
         timing.seconds = outer.number("duration");
         self.turn.continuation = match generation {
-            Generation::V2 => {
-                outer.open_at("continuation", continuation::SIGNALS).and_then(continuation::read_signals)
-            }
+            Generation::V2 => outer.open_at("continuation", continuation::SIGNALS).and_then(continuation::read_signals),
             _ => continuation::open_outcome(&mut outer, "outcome").map(continuation::read_outcome),
         };
         self.step = outer.open_at("step", STEP);

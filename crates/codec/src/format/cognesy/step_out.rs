@@ -125,7 +125,10 @@ impl Writer<'_> {
     fn common(&self, turn: &Turn) -> Draft {
         let mut draft = Draft::default();
         for key in ["inputMessages", "outputMessages"] {
-            draft.put_some(key, self.list(self.notes(turn).and_then(|notes| notes.spelling.get(key))).filter(|list| !list.is_empty()));
+            draft.put_some(
+                key,
+                self.list(self.notes(turn).and_then(|notes| notes.spelling.get(key))).filter(|list| !list.is_empty()),
+            );
         }
         let executions = executions(turn);
         if !executions.is_empty() {

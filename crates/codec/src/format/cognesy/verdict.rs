@@ -169,7 +169,9 @@ impl Examiner {
             return self.each(store, Examiner::message);
         }
         self.inside(store, "sections", |own, list| {
-            own.each(list, |own, section| own.inside(section, "messages", |own, list| own.each(list, Examiner::message)));
+            own.each(list, |own, section| {
+                own.inside(section, "messages", |own, list| own.each(list, Examiner::message))
+            });
         });
     }
 
@@ -208,7 +210,8 @@ impl Examiner {
         for (key, place) in [("parentId", "parent"), ("sessionId", "id")] {
             let path = join("header", key);
             if let Some(id) = node.get(key)
-                && let Some(text) = id.as_str().filter(|text| !words::is_session_id(text) && !(key == "parentId" && text.is_empty()))
+                && let Some(text) =
+                    id.as_str().filter(|text| !words::is_session_id(text) && !(key == "parentId" && text.is_empty()))
             {
                 let at = At { node: id, path: &path };
                 self.push(at, place, format!("Invalid session ID: {text}"), "is not a session id");

@@ -4,9 +4,9 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::status::{
     Completed, Failed, Handoff, InProgress, Pending, Status, Stopped, WaitingForHuman, WaitingForTools,
 };
-use turnkeep_model::{Body, Finish, FinishReason, Turn, Usage};
+use turnkeep_model::{Body, ExtraPart, Finish, FinishReason, Turn, Usage};
 
-use super::map::{Draft, Form, Map, Rule, part};
+use super::map::{Draft, Form, Map, Rule, has_note, part};
 
 /// Which generation of the program wrote a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,23 @@ pub(super) fn status_word(status: &Status, generation: Generation) -> &str {
         Status::Other { kind, .. } => kind,
         _ => "in_progress",
     }
+}
+
+/// Takes the status. A word that its generation does not know is noted, so that it comes back.
+pub(super) fn take_status(map: &mut Map, generation: Generation, part: &mut ExtraPart) -> Option<Status> {
+    let word = map.text("status")?;
+    let made = status(&word);
+    if status_word(&made, generation) != word {
+        part.spelling.set("status", "own");
+    }
+    Some(made)
+}
+
+/// Says the status, if there is one.
+pub(super) fn put_status(draft: &mut Draft, status: Option<&Status>, generation: Generation, part: Option<&ExtraPart>) {
+    let own = has_note(part, "status");
+    let word = status.map(|status| if own { status.kind() } else { status_word(status, generation) });
+    draft.put_text("status", word);
 }
 
 /// The words of a status that each generation knows.
