@@ -19,6 +19,11 @@ mod all {
         wink_slice = "wink.slice",
         wink_bundle = "wink.bundle",
         wink_transcript = "wink.transcript",
+        cognesy_slim = "cognesy.slim",
+        cognesy_state = "cognesy.state",
+        cognesy_continuation = "cognesy.continuation",
+        cognesy_session = "cognesy.session",
+        cognesy_jsonl = "cognesy.jsonl",
     }
 
     #[test]

@@ -5,6 +5,7 @@ use turnkeep_model::{Block, CallId, Extra, ExtraPart, ToolCall};
 
 use super::FORMAT;
 use super::map::{Draft, Form, Map, Rule, keep, note_word, part, text};
+use super::php::Spelling;
 
 /// How a call is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +58,7 @@ fn text_arguments(map: &mut Map, notes: &mut ExtraPart) -> String {
     match map.get("arguments") {
         Some(Json::Object(_)) => {
             notes.spelling.set("arguments", "map");
-            map.remove("arguments").unwrap_or_default().to_text()
+            Spelling::BARE.line(&map.remove("arguments").unwrap_or_default())
         }
         _ => map.take("arguments", text).unwrap_or_default(),
     }
@@ -69,7 +70,7 @@ fn map_arguments(map: &mut Map, notes: &mut ExtraPart) -> String {
         // What is empty stays where it is, list or map.
         Some(Json::Object(fields)) if fields.is_empty() => "{}".to_owned(),
         Some(Json::Array(items)) if items.is_empty() => "{}".to_owned(),
-        Some(Json::Object(_) | Json::Array(_)) => map.remove("arguments").unwrap_or_default().to_text(),
+        Some(Json::Object(_) | Json::Array(_)) => Spelling::BARE.line(&map.remove("arguments").unwrap_or_default()),
         Some(_) => {
             let Some(text) = map.take("arguments", text) else { return String::new() };
             if structured(&text).is_some() || matches!(text.as_str(), "" | "{}") {

@@ -49,7 +49,7 @@ const LAYOUT: &str = "layout";
 const STATE_NOTE: &str = "state";
 const SLIM_NOTE: &str = "slim";
 
-/// The word for a bare list of messages among the variants of a state.
+/// The word for a bare list of messages. It is written back as one, but no variant: an empty one says nothing of itself.
 const LIST: &str = "messages";
 
 /// A document that has been parsed and looked through.
@@ -177,9 +177,10 @@ fn encoded(archive: &Archive, document: &Json, usual: Spelling, holder: &str, ba
     let empty = Session::default();
     let spelling = layout(archive.main_session().unwrap_or(&empty), usual);
     let mut back = back;
-    note_layout(&mut back, spelling, usual);
+    let text = spelling.write(document);
+    note_layout(&mut back, Spelling::of(&text, usual), usual);
     let losses = honest::losses(archive, &Archive::from(back), holder);
-    Encoded { bytes: spelling.write(document), losses }
+    Encoded { bytes: text.into_bytes(), losses }
 }
 
 fn decoded(
@@ -198,7 +199,7 @@ impl Codec for StateCodec {
         &Spec {
             id: "cognesy.state",
             title: "instructor-php agent state",
-            variants: &["v2", "2026-01", "v1.18", LIST],
+            variants: &["v2", "2026-01", "v1.18"],
             extensions: &[".json"],
             reads: true,
             writes: true,
@@ -489,7 +490,7 @@ impl Codec for JsonlCodec {
         let lines = records.into_iter().enumerate();
         let lines = lines.map(|(at, record)| jsonl::Line { number: at + 1, record }).collect();
         let (mut back, _) = jsonl::read(lines, Mode::Faithful);
-        note_lines(&mut back, spelling);
+        note_lines(&mut back, Spelling::of(&text, LINES));
         Ok(Encoded { bytes: text.into_bytes(), losses: honest::losses(archive, &back, "a message storage") })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use turnkeep_model::json::{self, Json, Node};
+use turnkeep_model::json::{self, Json, Nan, Node};
 use turnkeep_model::{Archive, Block, ExtraPart, Loss, LossKind, Parent, Session, SessionId};
 
 use super::map::{Form, Map, Rule, keep_as, text};
@@ -15,8 +15,8 @@ use crate::codec::Mode;
 pub(super) const HEADER: Form = &[
     ("type", Rule::Derived),
     ("version", Rule::Derived),
-    ("id", Rule::Optional),
-    ("createdAt", Rule::Optional),
+    ("id", Rule::Null),
+    ("createdAt", Rule::Null),
     ("leafId", Rule::Null),
 ];
 pub(super) const RECORD: Form = &[
@@ -64,7 +64,7 @@ pub(super) fn lines(text: &str) -> (Vec<Line>, Vec<Loss>) {
     let mut lines = Vec::new();
     let mut losses = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        match json::parse(line.trim()).map(Node::into_json) {
+        match json::parse_with(line.trim(), Nan::Accept).map(Node::into_json) {
             Ok(record @ Json::Object(_)) => lines.push(Line { number: at + 1, record }),
             _ => {
                 let what = format!("line {} is not a JSON object and was skipped", at + 1);

@@ -74,7 +74,7 @@ impl Writing {
         let first = group.first();
         let kept = first.and_then(|block| left_at(block.message.extra.part(PART), "")?.get("id").and_then(text));
         let any = first.is_some_and(|block| note(&block.message.extra, "ids").is_some());
-        let own = first.and_then(|block| block.message.id.as_ref()).map(|id| id.as_str());
+        let own = first.and_then(|block| block.message.id.as_ref()).map(turnkeep_model::MessageId::as_str);
         match kept.or(own.filter(|id| any || words::is_uuid(id)).map(str::to_owned)) {
             Some(id) => (id, true),
             None => {
@@ -115,7 +115,7 @@ fn header(session: &Session, leaf: Option<String>) -> Option<Json> {
     let mut draft = Draft::default();
     draft.derive("type", "session");
     draft.derive("version", VERSION);
-    draft.put_text("id", session.id.as_ref().map(|id| id.as_str()));
+    draft.put_text("id", session.id.as_ref().map(turnkeep_model::SessionId::as_str));
     draft.put_time("createdAt", session.timing.created.as_ref());
     draft.put_some("leafId", leaf);
     Some(draft.finish(HEADER, notes, "header"))

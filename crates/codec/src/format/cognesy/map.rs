@@ -277,7 +277,7 @@ fn keys_of(object: &Object) -> Json {
 
 /// The text of a string that a Rust string can hold.
 pub(super) fn text(value: &Json) -> Option<String> {
-    value.as_str().map(|text| text.into_owned())
+    value.as_str().map(std::borrow::Cow::into_owned)
 }
 
 /// A whole number that is spelled plainly.

@@ -71,7 +71,7 @@ pub(super) fn write_after(group: &Group<'_>, style: &Style, tags: Object, before
     let spelled = |key: &str| note_word(&first.message.extra, key);
     let mut draft = Draft::default();
     let any_id = !style.uuids || spelled("ids").is_some();
-    let id = first.message.id.as_ref().map(|id| id.as_str());
+    let id = first.message.id.as_ref().map(turnkeep_model::MessageId::as_str);
     draft.put_text("id", id.filter(|id| any_id || words::is_uuid(id)));
     draft.put_time("createdAt", first.message.time.as_ref());
     if let Some(before) = before.filter(|_| spelled("parent").is_none()) {

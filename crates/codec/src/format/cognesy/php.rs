@@ -18,6 +18,8 @@ pub(super) struct Spelling {
 impl Spelling {
     /// What `json_encode` writes when nothing is asked for.
     pub(super) const PLAIN: Spelling = Spelling { indent: None, slashes: true, unicode: true, newline: false };
+    /// What a text of arguments looks like, however the document around them is spelled.
+    pub(super) const BARE: Spelling = Spelling { indent: None, slashes: false, unicode: false, newline: false };
     /// A snapshot or state, printed for people.
     pub(super) const PRETTY: Spelling = Spelling { indent: Some(4), slashes: false, unicode: false, newline: true };
     /// A file of the session store.
@@ -56,7 +58,7 @@ impl Spelling {
     pub(super) fn from_note(note: Option<&Json>, usual: Spelling) -> Spelling {
         let Some(Json::Object(note)) = note else { return usual };
         let flag = |key: &str, usual: bool| note.get(key).and_then(Json::as_bool).unwrap_or(usual);
-        let indent = note.get("indent").and_then(Json::as_number).and_then(|number| number.as_u64());
+        let indent = note.get("indent").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
         Spelling {
             indent: match indent {
                 None => usual.indent,
@@ -70,19 +72,19 @@ impl Spelling {
     }
 
     /// The text of a value.
-    pub(super) fn write(self, value: &Json) -> Vec<u8> {
+    pub(super) fn write(self, value: &Json) -> String {
         let mut sink = PhpSink { out: Vec::new(), spelling: self, depth: 0, state: State::Due };
         value.write(&mut sink);
         if self.newline {
             sink.out.push(b'\n');
         }
-        sink.out
+        // Everything written is a text or an ASCII escape.
+        String::from_utf8(sink.out).unwrap_or_default()
     }
 
     /// The text of a value, on one line.
     pub(super) fn line(self, value: &Json) -> String {
-        let one = Spelling { indent: None, newline: false, ..self };
-        String::from_utf8(one.write(value)).unwrap_or_default()
+        Spelling { indent: None, newline: false, ..self }.write(value)
     }
 }
 
@@ -123,7 +125,7 @@ impl Escapes {
                 b'/' => found.slashes = Some(false),
                 _ => {
                     before = at + 1;
-                    if beyond_ascii(bytes.get(at + 1..at + 6).unwrap_or_default()) {
+                    if beyond_ascii(bytes.get(at + 1..at + 12).unwrap_or_default()) {
                         found.unicode.get_or_insert(true);
                     }
                 }
@@ -133,13 +135,18 @@ impl Escapes {
     }
 }
 
-/// Whether an escape `uXXXX` names something that is not ASCII. The two line separators are always escaped.
+/// Whether an escape `uXXXX` names something that is not ASCII. The two line separators are always escaped, and so is
+/// half of a surrogate pair.
 fn beyond_ascii(escape: &[u8]) -> bool {
-    match escape {
-        [b'u', hex @ ..] if hex.len() == 4 => {
-            !matches!(hex, [b'0', b'0', b'0'..=b'7', _]) && hex != b"2028" && hex != b"2029"
+    let Some((b'u', hex)) = escape.split_first() else { return false };
+    let (hex, next) = hex.split_at(hex.len().min(4));
+    match hex {
+        [b'0', b'0', b'0'..=b'7', _] | b"2028" | b"2029" => false,
+        [b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..] => {
+            matches!(next, [b'\\', b'u', b'd' | b'D', b'c' | b'd' | b'e' | b'f' | b'C' | b'D' | b'E' | b'F', ..])
         }
-        _ => false,
+        [b'd' | b'D', b'c'..=b'f' | b'C'..=b'F', ..] => false,
+        hex => hex.len() == 4,
     }
 }
 

@@ -107,7 +107,7 @@ fn take_header(mut header: Map, session: &mut Session, part: &mut ExtraPart) {
     let parent = session.parent.take().map(|parent| parent.session.to_string());
     session.id = header.text("sessionId").map(SessionId::new);
     session.parent = header.text("parentId").map(|id| Parent { session: SessionId::new(id), ..Parent::default() });
-    let expected = session.id.as_ref().map(|id| id.as_str()).filter(|id| words::is_uuid(id));
+    let expected = session.id.as_ref().map(turnkeep_model::SessionId::as_str).filter(|id| words::is_uuid(id));
     // Where the state has odd ids, what it says of itself does not follow from the header.
     let odd = has_note(session.extra.part(Generation::V2.part()), "ids");
     if odd || agent.as_deref() != expected {

@@ -77,7 +77,7 @@ impl Dialect {
 }
 
 const RELEASED: Form = &[
-    ("agent_id", Rule::Optional),
+    ("agent_id", Rule::Null),
     ("parent_agent_id", Rule::Null),
     ("status", Rule::Optional),
     ("step_count", Rule::Derived),
@@ -89,7 +89,7 @@ const RELEASED: Form = &[
     ("metadata", Rule::List),
 ];
 const PROPOSAL: Form = &[
-    ("agent_id", Rule::Optional),
+    ("agent_id", Rule::Null),
     ("parent_agent_id", Rule::Null),
     ("status", Rule::Optional),
     ("step_count", Rule::Derived),

@@ -50,7 +50,7 @@ pub(super) fn derived(turn: &Turn, number: usize, dialect: Dialect) -> Vec<(&'st
 pub(super) fn write(session: &Session, dialect: Dialect) -> Json {
     let notes = session.extra.part(PART);
     let mut draft = Draft::default();
-    draft.put_text("agent_id", session.id.as_ref().map(|id| id.as_str()));
+    draft.put_text("agent_id", session.id.as_ref().map(turnkeep_model::SessionId::as_str));
     draft.put_text("parent_agent_id", session.parent.as_ref().map(|parent| parent.session.as_str()));
     words::put_status(&mut draft, session.status.as_ref(), dialect.generation(), notes);
     draft.derive("step_count", answers(session).len() as u64);

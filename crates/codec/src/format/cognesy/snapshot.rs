@@ -17,7 +17,7 @@ pub(super) const VERSION: u64 = 1;
 
 const SNAPSHOT: Form = &[
     ("version", Rule::Derived),
-    ("agent_id", Rule::Optional),
+    ("agent_id", Rule::Null),
     ("parent_agent_id", Rule::Null),
     ("status", Rule::Optional),
     ("metadata", Rule::List),
@@ -68,7 +68,7 @@ pub(super) fn write(session: &Session) -> Json {
     let notes = session.extra.part(PART);
     let mut draft = Draft::default();
     draft.derive("version", VERSION);
-    draft.put_text("agent_id", session.id.as_ref().map(|id| id.as_str()));
+    draft.put_text("agent_id", session.id.as_ref().map(turnkeep_model::SessionId::as_str));
     draft.put_text("parent_agent_id", session.parent.as_ref().map(|parent| parent.session.as_str()));
     words::put_status(&mut draft, session.status.as_ref(), Generation::January, notes);
     if !session.metadata.is_empty() {

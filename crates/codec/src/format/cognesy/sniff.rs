@@ -1,6 +1,7 @@
 //! Which of the formats an input is.
 
-use turnkeep_model::json::{self, Node};
+use turnkeep_model::Result;
+use turnkeep_model::json::{self, Nan, Node};
 
 use super::slim::Dialect;
 use crate::input::Input;
@@ -77,16 +78,20 @@ pub(super) fn session(input: &Input<'_>) -> Guess {
     }
 }
 
+fn parse(line: &str) -> Result<Node<'_>> {
+    json::parse_with(line, Nan::Accept)
+}
+
 /// A message storage.
 pub(super) fn jsonl(input: &Input<'_>) -> Guess {
     let Ok(text) = input.text() else { return Guess::no() };
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let Some(Ok(first)) = lines.next().map(json::parse) else { return Guess::no() };
+    let Some(Ok(first)) = lines.next().map(parse) else { return Guess::no() };
     if first.get("type").and_then(Node::as_str).as_deref() != Some("session") || first.get("id").is_none() {
         return Guess::no();
     }
     let is_record = |line: &str| {
-        json::parse(line).is_ok_and(|node| {
+        parse(line).is_ok_and(|node| {
             (node.get("section").is_some() && node.get("data").is_some()) || node.get("targetId").is_some()
         })
     };

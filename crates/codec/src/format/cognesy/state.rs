@@ -12,7 +12,7 @@ use super::words::{self, Generation};
 use super::{FORMAT, continuation, settings, state_out};
 
 pub(super) const STATE_V2: Form = &[
-    ("agentId", Rule::Optional),
+    ("agentId", Rule::Null),
     ("parentAgentId", Rule::Null),
     ("createdAt", Rule::Optional),
     ("updatedAt", Rule::Optional),
@@ -22,7 +22,7 @@ pub(super) const STATE_V2: Form = &[
     ("execution", Rule::Null),
 ];
 pub(super) const STATE_JANUARY: Form = &[
-    ("agentId", Rule::Optional),
+    ("agentId", Rule::Null),
     ("parentAgentId", Rule::Null),
     ("createdAt", Rule::Optional),
     ("updatedAt", Rule::Optional),
@@ -32,7 +32,7 @@ pub(super) const STATE_JANUARY: Form = &[
     ("execution", Rule::Null),
 ];
 pub(super) const STATE_V1: Form = &[
-    ("agentId", Rule::Optional),
+    ("agentId", Rule::Null),
     ("parentAgentId", Rule::Null),
     ("currentStepStartedAt", Rule::Null),
     ("executionStartedAt", Rule::Null),

@@ -96,7 +96,7 @@ impl Writer<'_> {
 
     fn id<'t>(&self, turn: &'t Turn) -> Option<&'t str> {
         let any = self.generation != Generation::V2 || has_note(self.notes(turn), "ids");
-        turn.id.as_ref().map(|id| id.as_str()).filter(|id| any || words::is_uuid(id))
+        turn.id.as_ref().map(turnkeep_model::TurnId::as_str).filter(|id| any || words::is_uuid(id))
     }
 
     /// The step itself.

@@ -241,7 +241,7 @@ pub(super) fn is_output(block: &Block) -> bool {
 /// What a step adds to the metadata of its messages.
 pub(super) fn tags(turn: &Turn, agent: Option<&str>) -> Option<Object> {
     let any = turn.extra.spelling(V2, "ids").is_some();
-    let id = turn.id.as_ref().map(|id| id.as_str()).filter(|id| any || words::is_uuid(id))?;
+    let id = turn.id.as_ref().map(turnkeep_model::TurnId::as_str).filter(|id| any || words::is_uuid(id))?;
     let mut tags = Object::new();
     let [step, run, own, trace] = TAGS;
     tags.push(step, id);

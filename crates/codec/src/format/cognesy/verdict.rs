@@ -170,7 +170,7 @@ impl Examiner {
         }
         self.inside(store, "sections", |own, list| {
             own.each(list, |own, section| {
-                own.inside(section, "messages", |own, list| own.each(list, Examiner::message))
+                own.inside(section, "messages", |own, list| own.each(list, Examiner::message));
             });
         });
     }
@@ -211,7 +211,7 @@ impl Examiner {
             let path = join("header", key);
             if let Some(id) = node.get(key)
                 && let Some(text) =
-                    id.as_str().filter(|text| !words::is_session_id(text) && !(key == "parentId" && text.is_empty()))
+                    id.as_str().filter(|text| !(words::is_session_id(text) || key == "parentId" && text.is_empty()))
             {
                 let at = At { node: id, path: &path };
                 self.push(at, place, format!("Invalid session ID: {text}"), "is not a session id");
