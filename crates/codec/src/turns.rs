@@ -60,6 +60,20 @@ impl TurnBuilder {
         self.stage = Stage::Closed;
     }
 
+    /// Ends the turn of the input that has no answer yet, or an empty one, and gives its place.
+    pub fn settle(&mut self) -> usize {
+        if self.stage != Stage::Asked {
+            self.turns.push(Turn::default());
+        }
+        self.stage = Stage::Closed;
+        self.open()
+    }
+
+    /// The place of the turn that is being filled, opened if need be.
+    pub fn place(&mut self) -> usize {
+        self.open()
+    }
+
     /// The turn that is being filled, opened if need be.
     pub fn current(&mut self) -> &mut Turn {
         let last = self.open();

@@ -8,6 +8,7 @@ use crate::wire::WireCodec;
 pub mod anthropic;
 pub mod bedrock;
 pub(crate) mod gemini;
+pub mod cognesy;
 pub mod geppetto;
 mod llm4s;
 mod lucee;
@@ -45,6 +46,11 @@ pub static ALL: &[&dyn Codec] = &[
     &WireCodec(ollama_chat::OllamaWire),
     &WireCodec(bedrock::Converse),
     &markdown::MarkdownCodec,
+    &cognesy::SlimCodec,
+    &cognesy::StateCodec,
+    &cognesy::ContinuationCodec,
+    &cognesy::SessionCodec,
+    &cognesy::JsonlCodec,
 ];
 
 /// The format with this id.

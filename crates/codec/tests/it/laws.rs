@@ -27,6 +27,11 @@ mod all {
         anthropic_messages = "anthropic.messages",
         bedrock_converse = "bedrock.converse",
         ollama_chat = "ollama.chat",
+        cognesy_slim = "cognesy.slim",
+        cognesy_state = "cognesy.state",
+        cognesy_continuation = "cognesy.continuation",
+        cognesy_session = "cognesy.session",
+        cognesy_jsonl = "cognesy.jsonl",
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod anthropic;
 mod bedrock;
 mod corpus;
 mod gemini;
+mod cognesy;
 mod geppetto;
 #[cfg(feature = "sqlite")]
 mod geppetto_store;

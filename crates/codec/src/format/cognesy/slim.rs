@@ -1,0 +1,327 @@
+//! Slim snapshots: the proposal and the two dialects that were released.
+
+use turnkeep_model::json::{Json, Number};
+use turnkeep_model::{Body, ExtraPart, Loss, LossKind, Parent, Part, Session, SessionId, Turn, Usage};
+
+use super::map::{Form, Map, Rule, keep_as};
+use super::message::{self, Style};
+use super::step_out::is_answered;
+use super::talk::Talk;
+use super::words::{self, Generation};
+use super::{FORMAT, continuation};
+
+/// A dialect of slim snapshots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// As proposed.
+    Proposal,
+    /// v1.17 to v1.18.1.
+    V1,
+    /// The development of January 2026.
+    January,
+}
+
+impl Dialect {
+    pub(super) const NAMES: &'static [&'static str] = &["proposal", "v1.18", "2026-01"];
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Dialect::Proposal => "proposal",
+            Dialect::V1 => "v1.18",
+            Dialect::January => "2026-01",
+        }
+    }
+
+    pub(super) fn from_word(word: &str) -> Option<Dialect> {
+        [Dialect::Proposal, Dialect::V1, Dialect::January].into_iter().find(|own| own.as_str() == word)
+    }
+
+    pub(super) fn style(self) -> &'static Style {
+        match self {
+            Dialect::Proposal => &message::PROPOSAL,
+            Dialect::V1 => &message::SLIM_V1,
+            Dialect::January => &message::SLIM_JANUARY,
+        }
+    }
+
+    pub(super) fn form(self) -> Form {
+        if self == Dialect::Proposal { PROPOSAL } else { RELEASED }
+    }
+
+    pub(super) fn execution(self) -> Form {
+        if self == Dialect::January { CREATED } else { STARTED }
+    }
+
+    /// The words that the dialect knows.
+    pub(super) fn generation(self) -> Generation {
+        if self == Dialect::January { Generation::January } else { Generation::V1 }
+    }
+
+    /// The dialect that a document speaks.
+    pub(super) fn of(document: &Json) -> Dialect {
+        let Some(fields) = document.as_object() else { return Dialect::Proposal };
+        let holds = |key: &str, inner: &[&str]| {
+            let map = fields.get(key).and_then(Json::as_object);
+            map.is_some_and(|map| inner.iter().any(|key| map.contains(key)))
+        };
+        let messages = fields.get("messages").and_then(Json::as_array).unwrap_or_default();
+        let any = |key: &str| messages.iter().any(|item| item.as_object().is_some_and(|item| item.contains(key)));
+        if holds("execution", &["created_at"]) || (any("_metadata") && !any("metadata")) {
+            Dialect::January
+        } else if holds("usage", &["input", "output", "cacheWrite", "cacheRead", "reasoning"]) {
+            Dialect::V1
+        } else {
+            Dialect::Proposal
+        }
+    }
+}
+
+const RELEASED: Form = &[
+    ("agent_id", Rule::Null),
+    ("parent_agent_id", Rule::Null),
+    ("status", Rule::Optional),
+    ("step_count", Rule::Derived),
+    ("usage", Rule::Derived),
+    ("execution", Rule::Derived),
+    ("messages", Rule::List),
+    ("steps", Rule::List),
+    ("last_continuation", Rule::Null),
+    ("metadata", Rule::List),
+];
+const PROPOSAL: Form = &[
+    ("agent_id", Rule::Null),
+    ("parent_agent_id", Rule::Null),
+    ("status", Rule::Optional),
+    ("step_count", Rule::Derived),
+    ("usage", Rule::Derived),
+    ("execution", Rule::Derived),
+    ("messages", Rule::List),
+    ("steps", Rule::List),
+    ("last_continuation", Rule::Null),
+    ("metadata", Rule::Map),
+];
+const STARTED: Form =
+    &[("started_at", Rule::Optional), ("updated_at", Rule::Optional), ("cumulative_seconds", Rule::Optional)];
+const CREATED: Form = &[("created_at", Rule::Optional), ("updated_at", Rule::Optional)];
+pub(super) const TOTALS: Form = &[("prompt", Rule::Zero), ("completion", Rule::Zero), ("total", Rule::Derived)];
+pub(super) const STEP_TOTAL: Form = &[("total", Rule::Zero)];
+pub(super) const STEP: Form = &[
+    ("step_number", Rule::Derived),
+    ("type", Rule::Derived),
+    ("has_tool_calls", Rule::Derived),
+    ("finish_reason", Rule::Null),
+    ("errors", Rule::Derived),
+    ("usage", Rule::Derived),
+    ("duration_ms", Rule::Optional),
+    ("tool_calls", Rule::Derived),
+];
+
+/// The note on a turn that says whether a snapshot lists it as a step.
+const STEP_NOTE: &str = "step";
+
+/// The name under which slim snapshots keep what only they have.
+pub(super) const PART: &str = "cognesy.slim";
+
+/// What stands for a tool's answer that was left out.
+const OMITTED: &str = "[tool result omitted]";
+
+/// The session of a snapshot. It never proves that it is complete.
+pub(super) fn read(document: Json, dialect: Dialect) -> (Session, Vec<Loss>) {
+    let mut session = Session::default();
+    let mut part = ExtraPart::default();
+    let mut losses = vec![truncated("a slim snapshot")];
+    if let Ok(mut map) = Map::open(document, dialect.form()) {
+        head(&mut map, &mut session, &mut part, dialect);
+        losses.extend(messages(&mut map, &mut session, dialect));
+        steps(&mut map, &mut session, dialect);
+        map.leave(&mut part, "");
+    }
+    losses.extend(omitted(&session));
+    keep_as(&mut session.extra, PART, part);
+    (session, losses)
+}
+
+/// The loss of every snapshot that may have been cut.
+pub(super) fn truncated(holder: &str) -> Loss {
+    let what = format!("{holder} holds the newest messages only and cannot prove that these are all");
+    Loss::decode(LossKind::Truncated, "turns", what)
+}
+
+fn omitted(session: &Session) -> Vec<Loss> {
+    let is_omitted = |body: &Body| match body {
+        Body::ToolResult(result) => {
+            matches!(result.parts.as_slice(), [Part::Text(text)] if text.text == OMITTED)
+        }
+        _ => false,
+    };
+    let mut losses = Vec::new();
+    for (t, turn) in session.turns.iter().enumerate() {
+        for (b, _) in turn.blocks.iter().enumerate().filter(|(_, block)| is_omitted(&block.body)) {
+            let at = format!("turns[{t}].blocks[{b}].parts");
+            losses.push(Loss::decode(LossKind::Redacted, at, "the snapshot left the tool's answer out"));
+        }
+    }
+    losses
+}
+
+fn head(map: &mut Map, session: &mut Session, part: &mut ExtraPart, dialect: Dialect) {
+    session.id = map.text("agent_id").map(SessionId::new);
+    session.parent = map.text("parent_agent_id").map(|id| Parent { session: SessionId::new(id), ..Parent::default() });
+    session.status = words::take_status(map, dialect.generation(), part);
+    session.metadata = map.object("metadata").unwrap_or_default();
+    session.usage = take_usage(map, part, dialect);
+    if let Some(mut execution) = map.open_at("execution", dialect.execution()) {
+        let timing = &mut session.timing;
+        timing.created = execution.time("created_at");
+        timing.started = execution.time("started_at");
+        timing.updated = execution.time("updated_at");
+        timing.seconds = execution.number("cumulative_seconds");
+        execution.leave(part, "execution");
+    }
+}
+
+/// Takes the counts, in whichever of the two vocabularies they are; one that is not the dialect's is noted.
+fn take_usage(map: &mut Map, part: &mut ExtraPart, dialect: Dialect) -> Usage {
+    let fields = map.get("usage").and_then(Json::as_object);
+    let totals = match fields {
+        Some(fields) if !fields.is_empty() => TOTALS.iter().any(|(key, _)| fields.contains(key)),
+        _ => dialect == Dialect::Proposal,
+    };
+    if totals != (dialect == Dialect::Proposal) {
+        part.spelling.set("usage", if totals { "totals" } else { "counts" });
+    }
+    if !totals {
+        return words::take_usage(map, "usage");
+    }
+    let Some(mut counts) = map.open_at("usage", TOTALS) else { return Usage::default() };
+    let mut usage = Usage {
+        input: counts.count("prompt"),
+        output: counts.count("completion"),
+        total: counts.count("total"),
+        ..Usage::default()
+    };
+    counts.derived("total", &Json::from(sum(&usage)));
+    counts.leave(usage.extra.part_mut(FORMAT), "");
+    usage.extra.tidy();
+    usage
+}
+
+/// What was sent and answered.
+pub(super) fn sum(usage: &Usage) -> u64 {
+    usage.input.unwrap_or(0).saturating_add(usage.output.unwrap_or(0))
+}
+
+fn messages(map: &mut Map, session: &mut Session, dialect: Dialect) -> Vec<Loss> {
+    let items = map.list("messages").unwrap_or_default();
+    let stored = items.into_iter().map(|item| (message::SECTION.to_owned(), item)).collect();
+    let mut talk = Talk::default();
+    talk.all(&stored, Vec::new(), dialect.style());
+    talk.finish(session, &stored, dialect.generation())
+}
+
+/// Ties the steps to the newest answers; steps whose answers are gone stay as they are.
+fn steps(map: &mut Map, session: &mut Session, dialect: Dialect) {
+    let last = session.turns.len().checked_sub(1);
+    if last.is_some()
+        && let Some(made) = continuation::read_last(map)
+    {
+        set_last(session, made);
+    }
+    let answers: Vec<usize> = answers(session);
+    map.derived("step_count", &Json::from(answers.len() as u64));
+    let mut items = map.list("steps").unwrap_or_default();
+    let readable = items.iter().all(|item| matches!(item, Json::Object(_)));
+    let kept = if readable { items.len().saturating_sub(answers.len()) } else { items.len() };
+    let tied = items.split_off(kept);
+    if !items.is_empty() {
+        map.restore("steps", Json::Array(items));
+    }
+    let first = answers.len() - tied.len();
+    for (index, (at, item)) in answers.iter().skip(first).zip(tied.clone()).enumerate() {
+        if let Some(turn) = session.turns.get_mut(*at) {
+            step(item, turn, kept + index + 1, dialect);
+        }
+    }
+    mark(session, answers.get(first..).unwrap_or_default());
+}
+
+fn mark(session: &mut Session, listed: &[usize]) {
+    let expected = super::slim_out::listed(session);
+    for (at, turn) in session.turns.iter_mut().enumerate() {
+        let is_listed = listed.contains(&at);
+        if is_listed != expected.contains(&at) || (!is_listed && !listed.is_empty() && is_answered(turn)) {
+            turn.extra.part_mut(PART).spelling.set(STEP_NOTE, is_listed);
+        }
+    }
+}
+
+fn set_last(session: &mut Session, made: turnkeep_model::status::Continuation) {
+    if let Some(turn) = session.turns.last_mut() {
+        turn.continuation = Some(made);
+    }
+}
+
+/// The turns that hold an answer.
+pub(super) fn answers(session: &Session) -> Vec<usize> {
+    session.turns.iter().enumerate().filter(|(_, turn)| is_answered(turn)).map(|(at, _)| at).collect()
+}
+
+fn step(item: Json, turn: &mut Turn, number: usize, dialect: Dialect) {
+    let Ok(mut map) = Map::open(item, STEP) else { return };
+    let mut part = ExtraPart::default();
+    turn.finish = map.text("finish_reason").map(words::finish);
+    if let Some(mut usage) = map.open_at("usage", STEP_TOTAL) {
+        turn.usage.total = usage.count("total");
+        usage.leave(turn.usage.extra.part_mut(FORMAT), "");
+        turn.usage.extra.tidy();
+    }
+    turn.timing.seconds = map.take("duration_ms", |value| shifted(value.as_number()?.as_str(), -3));
+    for (key, value) in super::slim_out::derived(turn, number, dialect) {
+        map.derived(key, &value);
+    }
+    map.leave(&mut part, "");
+    keep_as(&mut turn.extra, PART, part);
+}
+
+/// A plain decimal with its point moved, so that moving it back gives the same text.
+pub(super) fn shifted(number: &str, places: i32) -> Option<Number> {
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    if !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return None;
+    }
+    let sign = if digits.len() == number.len() { "" } else { "-" };
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let point = whole.len() as i32 + places;
+    let all = format!("{whole}{part}");
+    let all = format!("{}{all}", "0".repeat(usize::try_from(1 - point).unwrap_or(0)));
+    let point = usize::try_from(point.max(1)).unwrap_or(1);
+    let all = format!("{all}{}", "0".repeat(point.saturating_sub(all.len())));
+    let (whole, part) = all.split_at(point);
+    let trimmed = whole.trim_start_matches('0');
+    let whole = if trimmed.is_empty() { "0" } else { trimmed };
+    let dot = if part.is_empty() { "" } else { "." };
+    Number::parse(&format!("{sign}{whole}{dot}{part}"))
+}
+
+/// The word of a note of a turn on its place among the steps.
+pub(super) fn noted(turn: &Turn) -> Option<bool> {
+    turn.extra.spelling(PART, STEP_NOTE).and_then(Json::as_bool)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn milliseconds_become_seconds_and_come_back() {
+        for (milliseconds, seconds) in
+            [("1250.5", "1.2505"), ("250.0", "0.2500"), ("7", "0.007"), ("0.5", "0.0005"), ("0", "0.000")]
+        {
+            let made = shifted(milliseconds, -3).unwrap();
+            assert_eq!(made.as_str(), seconds);
+            assert_eq!(shifted(made.as_str(), 3).unwrap().as_str(), milliseconds);
+        }
+        assert_eq!(shifted("2", 3).unwrap().as_str(), "2000");
+        assert_eq!(shifted("1e3", 3), None);
+    }
+}

@@ -1,0 +1,103 @@
+//! Which of the formats an input is.
+
+use turnkeep_model::Result;
+use turnkeep_model::json::{self, Nan, Node};
+
+use super::slim::Dialect;
+use crate::input::Input;
+use crate::sniff::Guess;
+
+fn has_map(node: &Node<'_>, key: &str) -> bool {
+    node.get(key).is_some_and(|inner| inner.as_object().is_some())
+}
+
+fn has_list(node: &Node<'_>, key: &str) -> bool {
+    node.get(key).is_some_and(|inner| inner.as_array().is_some())
+}
+
+/// A state, and the document.
+pub(super) fn state<'a>(input: &'a Input<'_>) -> Option<(Guess, &'a Node<'a>)> {
+    let node = &input.document().ok()?.node;
+    if let Some(items) = node.as_array() {
+        let is_message = |item: &Node<'_>| item.get("role").is_some() && item.get("createdAt").is_some();
+        let all = !items.is_empty() && items.iter().all(is_message);
+        return all.then(|| (Guess::likely("it is a list of messages with `role` and `createdAt`"), node));
+    }
+    node.get("agentId")?;
+    let store = node.get("context").is_some_and(|context| context.get("messageStore").is_some());
+    if store {
+        return Some((Guess::certain("it has `agentId` and a `context` with a message store"), node));
+    }
+    if node.get("messageStore").is_some() {
+        return Some((Guess::certain("it has `agentId` and `messageStore`"), node));
+    }
+    let known = has_map(node, "execution") || has_map(node, "stateInfo") || has_map(node, "context");
+    known.then(|| (Guess::likely("it has `agentId` beside `context` or `execution`"), node))
+}
+
+/// A slim snapshot.
+pub(super) fn slim(input: &Input<'_>) -> Guess {
+    let Ok(document) = input.document() else { return Guess::no() };
+    let node = &document.node;
+    let is_slim = node.get("agent_id").is_some() && has_list(node, "messages") && node.get("version").is_none();
+    if !is_slim {
+        return Guess::no();
+    }
+    let dialect = Dialect::of(&node.clone().into_json()).as_str();
+    if node.get("step_count").is_some() || has_map(node, "usage") || has_map(node, "execution") {
+        Guess::certain("it has `agent_id`, `messages` and counts").of(dialect)
+    } else {
+        Guess::likely("it has `agent_id` and `messages`").of(dialect)
+    }
+}
+
+/// A continuation snapshot.
+pub(super) fn continuation(input: &Input<'_>) -> Guess {
+    let Ok(document) = input.document() else { return Guess::no() };
+    let node = &document.node;
+    if node.get("agent_id").is_none() {
+        return Guess::no();
+    }
+    let stored = node.get("messageStore").is_some() || node.get("message_store").is_some();
+    match (stored, node.get("version").is_some() && has_list(node, "messages")) {
+        (true, _) => Guess::certain("it has `agent_id` and a message store"),
+        (false, true) => Guess::certain("it has `version`, `agent_id` and `messages`"),
+        (false, false) => Guess::no(),
+    }
+}
+
+/// A session file.
+pub(super) fn session(input: &Input<'_>) -> Guess {
+    let Ok(document) = input.document() else { return Guess::no() };
+    let node = &document.node;
+    let named = node.get("header").is_some_and(|header| header.get("sessionId").is_some());
+    if named && node.get("definition").is_some() && node.get("state").is_some() {
+        Guess::certain("it has `header`, `definition` and `state`")
+    } else {
+        Guess::no()
+    }
+}
+
+fn parse(line: &str) -> Result<Node<'_>> {
+    json::parse_with(line, Nan::Accept)
+}
+
+/// A message storage.
+pub(super) fn jsonl(input: &Input<'_>) -> Guess {
+    let Ok(text) = input.text() else { return Guess::no() };
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let Some(Ok(first)) = lines.next().map(parse) else { return Guess::no() };
+    if first.get("type").and_then(Node::as_str).as_deref() != Some("session") || first.get("id").is_none() {
+        return Guess::no();
+    }
+    let is_record = |line: &str| {
+        parse(line).is_ok_and(|node| {
+            (node.get("section").is_some() && node.get("data").is_some()) || node.get("targetId").is_some()
+        })
+    };
+    if first.get("createdAt").is_some() && lines.next().is_none_or(is_record) {
+        Guess::certain("its first line is the head of a storage and records follow")
+    } else {
+        Guess::no()
+    }
+}

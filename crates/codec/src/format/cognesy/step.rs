@@ -1,0 +1,402 @@
+//! Steps of an execution, from the document.
+
+use turnkeep_model::json::{self, Json, Node};
+use turnkeep_model::status::TurnError;
+use turnkeep_model::{
+    Author, Block, Body, CallId, Data, Extra, ExtraPart, Part, Reasoning, Text, ToolResult, Turn, TurnId,
+};
+
+use super::FORMAT;
+use super::call::{self, Shape};
+use super::continuation;
+use super::map::{Form, Map, Rule, keep_as, text};
+use super::message::Messages;
+use super::php::Spelling;
+use super::words::{self, Generation};
+
+pub(super) const EXECUTED_V2: Form = &[
+    ("id", Rule::Derived),
+    ("step", Rule::Derived),
+    ("continuation", Rule::Derived),
+    ("startedAt", Rule::Optional),
+    ("completedAt", Rule::Optional),
+    ("duration", Rule::Optional),
+];
+pub(super) const EXECUTED_JANUARY: Form = &[
+    ("id", Rule::Derived),
+    ("stepNumber", Rule::Derived),
+    ("step", Rule::Derived),
+    ("outcome", Rule::Null),
+    ("startedAt", Rule::Optional),
+    ("completedAt", Rule::Optional),
+    ("duration", Rule::Optional),
+];
+pub(super) const STEP: Form = &[
+    ("id", Rule::Optional),
+    ("inputMessages", Rule::List),
+    ("outputMessages", Rule::List),
+    ("toolExecutions", Rule::List),
+    ("errors", Rule::List),
+    ("inferenceResponse", Rule::Derived),
+];
+pub(super) const STEP_V1: Form = &[
+    ("stepInfo", Rule::Derived),
+    ("inputMessages", Rule::List),
+    ("outputMessages", Rule::List),
+    ("toolCalls", Rule::Derived),
+    ("toolExecutions", Rule::List),
+    ("errors", Rule::List),
+    ("usage", Rule::Derived),
+    ("inferenceResponse", Rule::Derived),
+    ("stepType", Rule::Derived),
+];
+pub(super) const STEP_INFO: Form = &[("id", Rule::Optional), ("createdAt", Rule::Optional)];
+pub(super) const RESPONSE: Form = &[
+    ("content", Rule::Derived),
+    ("finishReason", Rule::Empty),
+    ("toolCalls", Rule::Derived),
+    ("reasoningContent", Rule::Empty),
+    ("usage", Rule::Derived),
+    ("responseData", Rule::Derived),
+    ("isPartial", Rule::False),
+    ("id", Rule::Optional),
+    ("createdAt", Rule::Optional),
+    ("updatedAt", Rule::Optional),
+];
+pub(super) const DATA: Form =
+    &[("statusCode", Rule::Zero), ("body", Rule::Empty), ("headers", Rule::List), ("isStreamed", Rule::False)];
+pub(super) const ERROR: Form = &[("message", Rule::Empty), ("class", Rule::Optional)];
+pub(super) const EXECUTION: Form = &[
+    ("id", Rule::Optional),
+    ("tool_call", Rule::Derived),
+    ("result", Rule::Null),
+    ("error", Rule::Null),
+    ("startedAt", Rule::Optional),
+    ("completedAt", Rule::Optional),
+];
+
+/// The path of a step in what its turn keeps.
+pub(super) fn path(generation: Generation) -> &'static str {
+    if generation == Generation::V1 { "" } else { "step" }
+}
+
+/// The path of a step's response in what its turn keeps.
+pub(super) fn response_path(generation: Generation) -> &'static str {
+    if generation == Generation::V1 { "inferenceResponse" } else { "step.inferenceResponse" }
+}
+
+/// A step that has been read, before it is known which blocks are its own.
+#[derive(Debug)]
+pub(super) struct Step {
+    /// What the turn is to have; its notes are not complete.
+    pub turn: Turn,
+    notes: ExtraPart,
+    outer: Option<Map>,
+    step: Option<Map>,
+    response: Option<Map>,
+    executions: Vec<Json>,
+}
+
+impl Step {
+    /// Reads a step; what is no map gives itself back.
+    pub(super) fn read(item: Json, generation: Generation) -> Result<Step, Json> {
+        let form = match generation {
+            Generation::V1 => STEP_V1,
+            Generation::January => EXECUTED_JANUARY,
+            Generation::V2 => EXECUTED_V2,
+        };
+        let outer = Map::open(item, form)?;
+        let mut made = Step {
+            turn: Turn::default(),
+            notes: ExtraPart::default(),
+            outer: None,
+            step: None,
+            response: None,
+            executions: Vec::new(),
+        };
+        if generation == Generation::V1 {
+            made.open_v1(outer);
+        } else {
+            made.open(outer, generation);
+        }
+        made.open_response(generation);
+        Ok(made)
+    }
+
+    fn open(&mut self, mut outer: Map, generation: Generation) {
+        let timing = &mut self.turn.timing;
+        timing.started = outer.time("startedAt");
+        timing.completed = outer.time("completedAt");
+        timing.seconds = outer.number("duration");
+        self.turn.continuation = match generation {
+            Generation::V2 => outer.open_at("continuation", continuation::SIGNALS).and_then(continuation::read_signals),
+            _ => continuation::open_outcome(&mut outer, "outcome").map(continuation::read_outcome),
+        };
+        self.step = outer.open_at("step", STEP);
+        if let Some(step) = &mut self.step {
+            self.turn.id = step.text("id").map(TurnId::new);
+            self.turn.errors = errors(step);
+            self.executions = step.list("toolExecutions").unwrap_or_default();
+        }
+        if let Some(id) = &self.turn.id {
+            outer.derived("id", &Json::from(id.as_str()));
+        }
+        self.outer = Some(outer);
+    }
+
+    fn open_v1(&mut self, mut step: Map) {
+        if let Some(mut info) = step.open_at("stepInfo", STEP_INFO) {
+            self.turn.id = info.text("id").map(TurnId::new);
+            self.turn.timing.created = info.time("createdAt");
+            info.leave(&mut self.notes, "stepInfo");
+        }
+        self.turn.usage = words::take_usage(&mut step, "usage");
+        self.turn.errors = errors(&mut step);
+        self.executions = step.list("toolExecutions").unwrap_or_default();
+        self.step = Some(step);
+    }
+
+    fn open_response(&mut self, generation: Generation) {
+        let path = response_path(generation);
+        let Some(mut response) = self.step.as_mut().and_then(|step| step.open_at("inferenceResponse", RESPONSE)) else {
+            return;
+        };
+        self.turn.finish = response.text("finishReason").map(words::finish);
+        if generation == Generation::V1 {
+            // The step has its own count; the response's is kept where it counts anything.
+            response.derived("usage", &words::usage(&Default::default()));
+        } else {
+            self.turn.usage = words::take_usage(&mut response, "usage");
+        }
+        if let Some(mut data) = response.open_at("responseData", DATA) {
+            self.turn.provider_payload = data.text("body").map(Json::from).unwrap_or_default();
+            data.leave(&mut self.notes, &format!("{path}.responseData"));
+        }
+        self.response = Some(response);
+    }
+
+    /// The thinking that only the response holds.
+    pub(super) fn reasoning(&mut self) -> Option<Block> {
+        let text = self.response.as_mut()?.text("reasoningContent")?;
+        Some(Block::new(Author::Assistant, Reasoning { text: Some(text), ..Reasoning::default() }))
+    }
+
+    /// Ties executions to the calls among `blocks`, and makes blocks of those that no message holds: a call and its
+    /// result each.
+    pub(super) fn executions(&mut self, blocks: &mut [Block], messages: &mut Messages) -> Vec<(Block, Block)> {
+        let items = std::mem::take(&mut self.executions);
+        let readable = items.iter().all(|item| {
+            item.as_object().and_then(|fields| fields.get("tool_call")).is_some_and(|call| call.as_object().is_some())
+        });
+        if !readable {
+            if let Some(step) = &mut self.step {
+                step.restore("toolExecutions", Json::Array(items));
+            }
+            return Vec::new();
+        }
+        items.into_iter().filter_map(|item| execution(item, blocks, messages)).collect()
+    }
+
+    /// Completes a turn with what the step says, now that its blocks are known.
+    pub(super) fn complete(self, turn: &mut Turn, generation: Generation, number: usize, lists: &mut Lists<'_>) {
+        let Step { turn: head, mut notes, outer, step, response, .. } = self;
+        let blocks = std::mem::take(&mut turn.blocks);
+        let run = turn.run.take();
+        *turn = Turn { blocks, run, ..head };
+        let (content, calls) = (Json::from(said(turn)), step_calls(turn, generation != Generation::V2));
+        if let Some(mut response) = response {
+            response.derived("content", &content);
+            take_calls(&mut response, &calls, &mut notes);
+            response.leave(&mut notes, response_path(generation));
+        }
+        if let Some(mut step) = step {
+            lists.note(&mut step, "inputMessages", &mut notes);
+            lists.note(&mut step, "outputMessages", &mut notes);
+            step.derived("toolCalls", &calls);
+            step.derived("stepType", &Json::from(words::step_type(turn)));
+            step.leave(&mut notes, path(generation));
+        }
+        if let Some(mut outer) = outer {
+            outer.derived("stepNumber", &Json::from(number as u64));
+            outer.leave(&mut notes, "");
+        }
+        keep_as(&mut turn.extra, generation.part(), notes);
+    }
+}
+
+/// Drops the calls of a response that follow from the turn; ids may be missing there.
+fn take_calls(response: &mut Map, calls: &Json, notes: &mut ExtraPart) {
+    let Json::Array(items) = calls else { return };
+    let without_ids = Json::Array(items.iter().cloned().map(without_id).collect());
+    if response.get("toolCalls") == Some(&without_ids) && without_ids != *calls {
+        notes.spelling.set("response_ids", "none");
+        response.remove("toolCalls");
+    }
+    response.derived("toolCalls", calls);
+}
+
+/// The same call, with nothing as its id.
+pub(super) fn without_id(call: Json) -> Json {
+    match call {
+        Json::Object(mut fields) => {
+            fields.set("id", Json::Null);
+            Json::Object(fields)
+        }
+        other => other,
+    }
+}
+
+/// What the assistant said in a turn.
+pub(super) fn said(turn: &Turn) -> String {
+    let text = |block: &Block| match (&block.author, &block.body) {
+        (Author::Assistant, Body::Text(text)) => Some(text.text.clone()),
+        _ => None,
+    };
+    turn.blocks.iter().filter_map(text).collect()
+}
+
+/// The calls of a turn as steps list them.
+pub(super) fn step_calls(turn: &Turn, id_last: bool) -> Json {
+    let call = |block: &Block| match &block.body {
+        Body::ToolCall(call) => Some(call::in_step(call, id_last)),
+        _ => None,
+    };
+    Json::Array(turn.blocks.iter().filter_map(call).collect())
+}
+
+fn errors(step: &mut Map) -> Vec<TurnError> {
+    let read = |item: &Json| {
+        let mut map = Map::open(item.clone(), ERROR).ok()?;
+        let mut made = TurnError {
+            message: map.text("message").unwrap_or_default(),
+            class: map.text("class"),
+            ..TurnError::default()
+        };
+        map.leave(made.extra.part_mut(FORMAT), "");
+        made.extra.tidy();
+        Some(made)
+    };
+    step.take("errors", |value| value.as_array()?.iter().map(read).collect()).unwrap_or_default()
+}
+
+fn execution(item: Json, blocks: &mut [Block], messages: &mut Messages) -> Option<(Block, Block)> {
+    let mut map = Map::open(item, EXECUTION).ok()?;
+    let item = map.remove("tool_call").unwrap_or_default();
+    let (made, mut extra) = call::read(item.clone(), Shape::Plain, || messages.mint()).ok()?;
+    let mut found = blocks.iter_mut().find(|block| match &block.body {
+        Body::ToolCall(call) => call.call == made.call,
+        _ => false,
+    });
+    if let Some((block, Body::ToolCall(call))) = found.as_mut().map(|block| (&mut block.extra, &block.body)) {
+        if call::in_step(call, false) != item {
+            map.restore("tool_call", item);
+        }
+        let part = block.part_mut(FORMAT);
+        part.spelling.set("executed", true);
+        map.leave(part, "execution");
+        return None;
+    }
+    let id = made.call.clone();
+    let mut result_extra = Extra::NONE;
+    let result = result(id, &mut map, result_extra.part_mut(FORMAT));
+    let part = extra.part_mut(FORMAT);
+    part.spelling.set("place", "step");
+    map.leave(part, "execution");
+    Some((
+        Block { extra, ..Block::new(Author::Assistant, made) },
+        Block { extra: result_extra, ..Block::new(Author::Tool, result) },
+    ))
+}
+
+fn result(call: CallId, map: &mut Map, part: &mut ExtraPart) -> ToolResult {
+    part.spelling.set("place", "step");
+    let error = map.text("error");
+    let is_error = error.is_some().then_some(true);
+    let encoded = map.take("result", text);
+    let parts = match encoded {
+        None => Vec::new(),
+        Some(encoded) => match decoded(&encoded) {
+            Some(part) => vec![part],
+            None => {
+                part.spelling.set("result", "text");
+                vec![Part::Text(Text { text: encoded })]
+            }
+        },
+    };
+    ToolResult { call, name: None, parts, error, is_error, outcome: None }
+}
+
+/// What a result says that the program encoded as JSON, if encoding it again gives the same text.
+fn decoded(encoded: &str) -> Option<Part> {
+    let value = json::parse(encoded).ok().map(Node::into_json)?;
+    if Spelling::PLAIN.line(&value) != encoded {
+        return None;
+    }
+    Some(match text(&value) {
+        Some(text) => Part::Text(Text { text }),
+        None => Part::Data(Data { json: value }),
+    })
+}
+
+/// The messages of a store, to which steps refer instead of repeating them.
+#[derive(Debug, Default)]
+pub(super) struct Lists<'a> {
+    messages: &'a [Json],
+    by_id: std::collections::HashMap<String, usize>,
+}
+
+impl<'a> Lists<'a> {
+    /// The messages of a store in order.
+    pub(super) fn new(messages: &'a [Json]) -> Lists<'a> {
+        let id = |message: &Json| message.as_object().and_then(|fields| fields.get("id")).and_then(text);
+        let by_id = messages.iter().enumerate().filter_map(|(at, message)| id(message).map(|id| (id, at))).collect();
+        Lists { messages, by_id }
+    }
+
+    /// Notes which messages a list repeats; a list that holds others stays as it is.
+    fn note(&mut self, step: &mut Map, key: &str, notes: &mut ExtraPart) {
+        let Some(Json::Array(items)) = step.get(key) else { return };
+        if items.is_empty() {
+            return;
+        }
+        let note = if self.messages.starts_with(items) {
+            Some(Json::from(items.len() as u64))
+        } else {
+            items.iter().map(|item| self.place(item)).collect::<Option<Vec<_>>>().map(Json::Array)
+        };
+        if let Some(note) = note {
+            step.remove(key);
+            notes.spelling.set(key, note);
+        }
+    }
+
+    /// The place of a message in the store: a number, or as a text where the store has a step's tags on it.
+    fn place(&self, item: &Json) -> Option<Json> {
+        let id = item.as_object()?.get("id").and_then(text)?;
+        let at = *self.by_id.get(&id)?;
+        let stored = self.messages.get(at)?;
+        if stored == item {
+            return Some(Json::from(at as u64));
+        }
+        (untagged(stored) == *item).then(|| Json::from(at.to_string()))
+    }
+}
+
+/// The keys that a step adds to the metadata of its messages.
+pub(super) const TAGS: [&str; 4] = ["step_id", "execution_id", "agent_id", "is_trace"];
+
+/// A message without the tags of its step.
+pub(super) fn untagged(message: &Json) -> Json {
+    let Json::Object(fields) = message else { return message.clone() };
+    let mut fields = fields.clone();
+    if let Some(Json::Object(metadata)) = fields.get("_metadata") {
+        let mut metadata = metadata.clone();
+        metadata.retain(|key, _| !TAGS.contains(&&*key.to_str_lossy()));
+        if metadata.is_empty() {
+            fields.remove("_metadata");
+        } else {
+            fields.set("_metadata", metadata);
+        }
+    }
+    Json::Object(fields)
+}
