@@ -7,8 +7,8 @@ use crate::wire::WireCodec;
 
 pub mod anthropic;
 pub mod bedrock;
-pub(crate) mod gemini;
 pub mod cognesy;
+pub(crate) mod gemini;
 pub mod geppetto;
 mod llm4s;
 mod lucee;
@@ -30,8 +30,6 @@ pub static ALL: &[&dyn Codec] = &[
     &geppetto::StoreCodec,
     &llm4s::StateCodec,
     &llm4s::SessionCodec,
-    &lucee::SessionCodec,
-    &markdown::MarkdownCodec,
     // A conversation is stored in a snapshot: where both would do, it is the more telling name.
     &wink::ConversationCodec,
     &wink::SnapshotCodec,
@@ -39,6 +37,12 @@ pub static ALL: &[&dyn Codec] = &[
     &wink::SliceCodec,
     &wink::BundleCodec,
     &wink::TranscriptCodec,
+    &cognesy::SlimCodec,
+    &cognesy::StateCodec,
+    &cognesy::ContinuationCodec,
+    &cognesy::SessionCodec,
+    &cognesy::JsonlCodec,
+    &lucee::SessionCodec,
     &WireCodec(openai_chat::ChatWire),
     &WireCodec(responses::Responses),
     &WireCodec(anthropic::Messages),
@@ -46,11 +50,6 @@ pub static ALL: &[&dyn Codec] = &[
     &WireCodec(ollama_chat::OllamaWire),
     &WireCodec(bedrock::Converse),
     &markdown::MarkdownCodec,
-    &cognesy::SlimCodec,
-    &cognesy::StateCodec,
-    &cognesy::ContinuationCodec,
-    &cognesy::SessionCodec,
-    &cognesy::JsonlCodec,
 ];
 
 /// The format with this id.

@@ -3,9 +3,9 @@
 
 mod anthropic;
 mod bedrock;
+mod cognesy;
 mod corpus;
 mod gemini;
-mod cognesy;
 mod geppetto;
 #[cfg(feature = "sqlite")]
 mod geppetto_store;
