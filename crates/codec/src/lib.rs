@@ -8,6 +8,7 @@ mod convert;
 pub mod format;
 mod honest;
 mod input;
+pub mod json5;
 pub mod lint;
 mod sniff;
 mod turns;

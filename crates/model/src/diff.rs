@@ -24,6 +24,9 @@ pub struct Change {
 /// Of messages only their order counts and which blocks belong together, not the numbers that say it: a block that was
 /// of one message with the block before it differs in `message.joined`.
 pub fn diff(a: &Session, b: &Session) -> Vec<Change> {
+    if a == b {
+        return Vec::new();
+    }
     let mut differ = Differ { changes: Vec::new(), order: [message_order(a), message_order(b)] };
     differ.trees(&tree(&a.head()), &tree(&b.head()), &mut String::new());
     for pair in align(&a.turns, &b.turns, alike_turns) {

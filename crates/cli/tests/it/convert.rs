@@ -35,7 +35,7 @@ fn an_unknown_format_or_variant_is_a_usage_error_that_helps() {
     let variant = place.run("convert s.json --to turnkeep:tiny").ends(2);
     let source = place.run("convert s.json --from nothing --to turnkeep").ends(2);
 
-    assert!(format.err.contains("did you mean geppetto.turn or geppetto.fixture?"), "{}", format.err);
+    assert!(format.err.contains("did you mean geppetto.turn or geppetto.fixture"), "{}", format.err);
     assert!(variant.err.contains("variants: compact, pretty"), "{}", variant.err);
     assert!(source.err.contains("`turnkeep formats` lists them"), "{}", source.err);
 }

@@ -6,9 +6,13 @@ use crate::codec::Codec;
 use crate::wire::WireCodec;
 
 pub mod geppetto;
+mod llm4s;
+mod lucee;
+mod markdown;
 mod native;
 pub(crate) mod ollama_chat;
 pub(crate) mod openai_chat;
+mod wink;
 
 /// Every format, in the order of the documentation and of sniffing.
 pub static ALL: &[&dyn Codec] = &[
@@ -17,6 +21,19 @@ pub static ALL: &[&dyn Codec] = &[
     &native::JournalCodec,
     &geppetto::TurnCodec,
     &geppetto::FixtureCodec,
+    #[cfg(feature = "sqlite")]
+    &geppetto::StoreCodec,
+    &llm4s::StateCodec,
+    &llm4s::SessionCodec,
+    &lucee::SessionCodec,
+    &markdown::MarkdownCodec,
+    // A conversation is stored in a snapshot: where both would do, it is the more telling name.
+    &wink::ConversationCodec,
+    &wink::SnapshotCodec,
+    &wink::CompositeCodec,
+    &wink::SliceCodec,
+    &wink::BundleCodec,
+    &wink::TranscriptCodec,
     &WireCodec(openai_chat::ChatWire),
     &WireCodec(ollama_chat::OllamaWire),
 ];
@@ -33,6 +50,7 @@ fn unknown(id: &str) -> Error {
     let family = id.split('.').next().unwrap_or(id);
     let near: Vec<_> = ALL.iter().map(|codec| codec.spec().id).filter(|known| known.contains(family)).collect();
     let hint = match near.as_slice() {
+        _ if id == "geppetto.store" => "this build lacks the feature `sqlite`".to_owned(),
         [] => "`turnkeep formats` lists them".to_owned(),
         near => format!("did you mean {}?", near.join(" or ")),
     };

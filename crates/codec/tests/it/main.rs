@@ -3,7 +3,13 @@
 
 mod corpus;
 mod geppetto;
+#[cfg(feature = "sqlite")]
+mod geppetto_store;
 mod laws;
+mod llm4s;
+mod lucee;
+mod markdown;
 mod ollama_chat;
 mod openai_chat;
+mod wink;
 mod yaml;

@@ -67,7 +67,7 @@ fn hex_unit(text: &str) -> Option<u16> {
 }
 
 /// Appends `text` as it stands between JSON quotes: only what must be escaped is.
-pub(super) fn spell_into(text: &str, out: &mut Vec<u8>) {
+pub fn spell_into(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let mut start = 0;
     while let Some(offset) = find_special(bytes.get(start..).unwrap_or_default()) {

@@ -18,7 +18,7 @@ pub(crate) struct TurnCodec;
 /// `geppetto.fixture`: a turn and the blocks that a runner appends to it.
 pub(crate) struct FixtureCodec;
 
-const FIDELITY: Fidelity = Fidelity {
+pub(super) const FIDELITY: Fidelity = Fidelity {
     system_text: Keeps::All,
     options: Keeps::Some,
     tools: Keeps::All,

@@ -1,0 +1,275 @@
+//! Objects of a document: taken apart by known keys, and put together again.
+
+use turnkeep_model::json::{Fields, Json, JsonString, Node, Object, Sink, Text, Value};
+use turnkeep_model::{Extra, ExtraPart};
+
+use super::FORMAT;
+use crate::codec::Mode;
+
+/// The note on the order of keys, where it is not the usual one.
+const ORDER: &str = "order";
+
+/// The note on a key that the source left out although it usually stands.
+const ABSENT: &str = "absent";
+
+/// An object taken apart.
+pub(super) struct Opened<'a, const N: usize> {
+    /// The values of the known keys.
+    pub(super) slots: [Option<Node<'a>>; N],
+    /// The other pairs.
+    pub(super) rest: Object,
+    /// The order of the keys, where it is not the usual one.
+    pub(super) order: Option<Json>,
+    /// Whether a known key stands more than once; the last one counts.
+    pub(super) repeats: bool,
+}
+
+/// Takes an object apart. Where a known key repeats, the last value counts.
+pub(super) fn open<'a, const N: usize>(fields: Fields<'a>, known: &[&str; N]) -> Opened<'a, N> {
+    let order = order(&fields, known);
+    let mut opened = Opened { slots: [const { None }; N], rest: Object::new(), order, repeats: false };
+    for (key, node) in fields {
+        let place = known.iter().position(|name| *name == key.to_str_lossy());
+        match place.and_then(|place| opened.slots.get_mut(place)) {
+            Some(slot) => opened.repeats |= slot.replace(node).is_some(),
+            None => opened.rest.push(key.into_json_string(), node.into_json()),
+        }
+    }
+    opened
+}
+
+impl<const N: usize> Opened<'_, N> {
+    /// Leaves what was not consumed, and how the keys stood, in an extra.
+    pub(super) fn leave(&mut self, part: &mut ExtraPart) {
+        for (key, value) in std::mem::take(&mut self.rest) {
+            part.fields.push(key, value);
+        }
+        if let Some(order) = self.order.take() {
+            part.spelling.set(ORDER, order);
+        }
+    }
+
+    /// The same for an object inside the one that the extra is of.
+    pub(super) fn leave_under(&mut self, key: &str, part: &mut ExtraPart) {
+        let mut inner = ExtraPart::default();
+        self.leave(&mut inner);
+        *part = nest(std::mem::take(part), key, inner);
+    }
+}
+
+/// What an extra keeps of an object and of one inside it, under `key`.
+pub(super) fn nest(mut outer: ExtraPart, key: &str, inner: ExtraPart) -> ExtraPart {
+    if !inner.fields.is_empty() {
+        outer.fields.set(key, inner.fields);
+    }
+    for (name, note) in inner.spelling {
+        let name = name.to_str_lossy();
+        let name = if name == ORDER { format!("{key}.{name}") } else { name.into_owned() };
+        outer.spelling.set(&name, note);
+    }
+    outer
+}
+
+/// The keys as they stand, unless the known ones stand in their usual order with the others behind them.
+fn order<const N: usize>(fields: &Fields<'_>, known: &[&str; N]) -> Option<Json> {
+    let place = |key: &Text<'_>| known.iter().position(|name| *name == key.to_str_lossy()).unwrap_or(N);
+    if fields.is_sorted_by_key(|(key, _)| place(key)) {
+        return None;
+    }
+    Some(Json::Array(fields.iter().map(|(key, _)| Json::String(key.clone().into_json_string())).collect()))
+}
+
+/// Notes that the source left a key out.
+pub(super) fn note_absent(part: &mut ExtraPart, key: &str) {
+    part.spelling.set(key, ABSENT);
+}
+
+static NOTHING: Object = Object::new();
+
+/// What an extra keeps of an object: its unconsumed pairs, and how it was spelled. The library itself keeps neither.
+#[derive(Clone, Copy)]
+pub(super) struct Kept<'s> {
+    fields: &'s Object,
+    spelling: &'s Object,
+    mode: Mode,
+    /// The key under which the object stands in the one that the extra is of.
+    under: Option<&'static str>,
+}
+
+impl<'s> Kept<'s> {
+    /// What `extra` keeps.
+    pub(super) fn of(extra: &'s Extra, mode: Mode) -> Kept<'s> {
+        let part = extra.part(FORMAT);
+        let fields = part.filter(|_| mode == Mode::Faithful).map_or(&NOTHING, |part| &part.fields);
+        Kept { fields, spelling: part.map_or(&NOTHING, |part| &part.spelling), mode, under: None }
+    }
+
+    /// What it keeps of the object under `key`.
+    pub(super) fn under(self, key: &'static str) -> Kept<'s> {
+        let fields = self.fields.get(key).and_then(Json::as_object).unwrap_or(&NOTHING);
+        Kept { fields, under: Some(key), ..self }
+    }
+
+    /// The same without unconsumed pairs.
+    pub(super) fn without_fields(self) -> Kept<'s> {
+        Kept { fields: &NOTHING, ..self }
+    }
+
+    /// An unconsumed value.
+    pub(super) fn field(self, key: &str) -> Option<&'s Json> {
+        self.fields.get(key)
+    }
+
+    /// A note on how the source spelled something.
+    pub(super) fn spelled(self, key: &str) -> Option<&'s Json> {
+        self.spelling.get(key).filter(|_| self.mode == Mode::Faithful)
+    }
+
+    /// Whether the library took null for something, which it gives back.
+    pub(super) fn is_null(self, key: &str) -> bool {
+        self.spelling.get(key) == Some(&Json::Null)
+    }
+
+    fn order(self) -> Option<&'s Json> {
+        match self.under {
+            None => self.spelled(ORDER),
+            Some(key) => self.spelled(&format!("{key}.{ORDER}")),
+        }
+    }
+}
+
+/// Puts an object together.
+pub(super) struct Maker<'s> {
+    pairs: Fields<'s>,
+    kept: Kept<'s>,
+}
+
+impl<'s> Maker<'s> {
+    /// An object of which an extra keeps `kept`.
+    pub(super) fn new(kept: Kept<'s>) -> Maker<'s> {
+        Maker { pairs: Vec::new(), kept }
+    }
+
+    /// Adds a pair.
+    pub(super) fn set(&mut self, key: &'s str, value: Node<'s>) {
+        self.pairs.push((Text::Plain(key), value));
+    }
+
+    /// Adds a pair whose value may be missing: then what the source had there stands, or else `usual`, unless the
+    /// source left the key out.
+    pub(super) fn choose(&mut self, key: &'s str, value: Option<Node<'s>>, usual: Option<Node<'s>>) {
+        let absent = || self.kept.spelled(key).and_then(Json::as_str).as_deref() == Some(ABSENT);
+        let kept = || self.kept.field(key).map(from_json);
+        let value = value.or_else(kept).or_else(|| usual.filter(|_| !absent()));
+        if let Some(value) = value {
+            self.set(key, value);
+        }
+    }
+
+    /// The object.
+    pub(super) fn finish(mut self) -> Node<'s> {
+        let known = self.pairs.len();
+        for (key, value) in self.kept.fields.iter() {
+            let name = key.to_str_lossy();
+            if !self.pairs.iter().take(known).any(|(own, _)| own.to_str_lossy() == name) {
+                self.pairs.push((from_string(key), from_json(value)));
+            }
+        }
+        if let Some(Json::Array(order)) = self.kept.order() {
+            let place = |key: &Text<'_>| {
+                let name = key.to_str_lossy();
+                order.iter().position(|own| own.as_str().as_deref() == Some(&*name)).unwrap_or(order.len())
+            };
+            self.pairs.sort_by_cached_key(|(key, _)| place(key));
+        }
+        node(Value::Object(self.pairs))
+    }
+}
+
+fn node(value: Value<'_>) -> Node<'_> {
+    Node { at: 0, value }
+}
+
+/// `null`
+pub(super) fn null() -> Node<'static> {
+    node(Value::Null)
+}
+
+/// A string.
+pub(super) fn text(text: &str) -> Node<'_> {
+    node(Value::Text(Text::Plain(text)))
+}
+
+/// A string that is not in the session as such.
+pub(super) fn owned(text: String) -> Node<'static> {
+    node(Value::Text(Text::Owned(text.into())))
+}
+
+/// A number by its spelling.
+pub(super) fn number(text: &str) -> Node<'_> {
+    node(Value::Number(text.into()))
+}
+
+/// An array.
+pub(super) fn array<'s>(items: impl IntoIterator<Item = Node<'s>>) -> Node<'s> {
+    node(Value::Array(items.into_iter().collect()))
+}
+
+/// A value that some extra keeps.
+pub(super) fn from_json(value: &Json) -> Node<'_> {
+    node(match value {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => Value::Number(number.as_str().into()),
+        Json::String(text) => Value::Text(from_string(text)),
+        Json::Array(items) => Value::Array(items.iter().map(from_json).collect()),
+        Json::Object(object) => {
+            Value::Object(object.iter().map(|(key, value)| (from_string(key), from_json(value))).collect())
+        }
+    })
+}
+
+fn from_string(text: &JsonString) -> Text<'_> {
+    match (text.escaped(), text.to_str_lossy()) {
+        (Some(spelling), _) => Text::Escaped(spelling),
+        (None, std::borrow::Cow::Borrowed(plain)) => Text::Plain(plain),
+        (None, std::borrow::Cow::Owned(plain)) => Text::Owned(plain.into()),
+    }
+}
+
+/// Writes a tree.
+pub(super) fn write(node: &Node<'_>, out: &mut impl Sink) {
+    match &node.value {
+        Value::Null => out.null(),
+        Value::Bool(value) => out.bool(*value),
+        Value::Number(text) => out.number(text),
+        Value::Text(text) => match spelled(text) {
+            Some(string) => out.string(&string),
+            None => out.text(&text.to_str_lossy()),
+        },
+        Value::Array(items) => {
+            out.begin_array();
+            items.iter().for_each(|item| write(item, out));
+            out.end_array();
+        }
+        Value::Object(fields) => {
+            out.begin_object();
+            for (key, value) in fields {
+                match spelled(key) {
+                    Some(string) => out.spelled_key(&string),
+                    None => out.key(&key.to_str_lossy()),
+                }
+                write(value, out);
+            }
+            out.end_object();
+        }
+    }
+}
+
+/// The string, where its spelling must be kept.
+fn spelled(text: &Text<'_>) -> Option<JsonString> {
+    match text {
+        Text::Escaped(_) | Text::OwnedEscaped(_) => Some(text.clone().into_json_string()),
+        Text::Plain(_) | Text::Owned(_) | Text::Bare(_) => None,
+    }
+}

@@ -1,0 +1,212 @@
+//! The conversation slice of a snapshot: which one it is, and what stays of it.
+
+use turnkeep_model::json::{Json, Object};
+use turnkeep_model::{PromptId, Session, Slice, SlicePolicy};
+
+use super::message::{self, Group};
+use super::{FORMAT, INNER_TYPE, STATE_TYPE, inner, state};
+
+/// Where unconsumed fields of a `ConversationState` are kept on the session.
+pub(super) const FIELDS: &str = "conversation";
+
+/// Where it is noted how the conversation was stored.
+const NOTE: &str = "conversation";
+
+/// How a conversation is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One item that holds it all: the specification's.
+    State,
+    /// One item a message: the later one.
+    Inner,
+}
+
+impl Kind {
+    /// The kind's word, which is also its variant.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Kind::State => "state",
+            Kind::Inner => "inner",
+        }
+    }
+
+    /// The kind of a word.
+    pub(super) fn from_word(word: &str) -> Option<Kind> {
+        [Kind::State, Kind::Inner].into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// The type of its slice.
+    pub(super) fn type_id(self) -> &'static str {
+        match self {
+            Kind::State => STATE_TYPE,
+            Kind::Inner => INNER_TYPE,
+        }
+    }
+
+    /// The kind of a slice, by the name of its type in whatever module.
+    pub(super) fn of_type(type_id: &str) -> Option<Kind> {
+        let name = type_id.rsplit(':').next()?;
+        let is_kind = |kind: &Kind| kind.type_id().ends_with(&format!(":{name}"));
+        [Kind::Inner, Kind::State].into_iter().find(is_kind)
+    }
+}
+
+/// The prompt of a namespace and a key; two empty ones are none.
+pub(super) fn prompt_of(ns: String, key: String) -> Option<PromptId> {
+    (!(ns.is_empty() && key.is_empty())).then(|| PromptId { ns, key, ..PromptId::default() })
+}
+
+/// Makes turns of the conversation slice, if a session has one. Items of it that are not of the latest conversation
+/// stay in the slice.
+pub(super) fn unpack(session: &mut Session) {
+    for kind in [Kind::Inner, Kind::State] {
+        let candidates = 0..session.slices.len();
+        let of_kind = |index: &usize| {
+            session.slices.get(*index).is_some_and(|slice| Kind::of_type(item_type(slice)) == Some(kind))
+        };
+        for index in candidates.filter(of_kind).collect::<Vec<_>>() {
+            if unpack_slice(session, index, kind).is_some() {
+                return;
+            }
+        }
+    }
+}
+
+fn item_type(slice: &Slice) -> &str {
+    slice.item_type.as_deref().unwrap_or(&slice.name)
+}
+
+fn unpack_slice(session: &mut Session, index: usize, kind: Kind) -> Option<()> {
+    let items = std::mem::take(&mut session.slices.get_mut(index)?.items);
+    let places = unpack_items(&items, session, kind);
+    let Some(places) = places else {
+        session.slices.get_mut(index)?.items = items;
+        return None;
+    };
+    let total = items.len();
+    let mut chosen = vec![false; total];
+    places.iter().for_each(|place| chosen.get_mut(*place).into_iter().for_each(|chosen| *chosen = true));
+    let left: Vec<Json> =
+        items.into_iter().zip(&chosen).filter(|(_, chosen)| !**chosen).map(|(item, _)| item).collect();
+    let mut note = Object::new();
+    if !places.iter().copied().eq(left.len()..total) {
+        note.set("places", places.iter().map(|place| Json::from(*place as u64)).collect::<Vec<_>>());
+    }
+    if left.is_empty() {
+        let slice = session.slices.remove(index);
+        note_slice(&slice, kind, session, &mut note);
+    } else {
+        session.slices.get_mut(index)?.items = left;
+    }
+    if implied(session, &message::groups(session)) != Some(kind) {
+        note.set("kind", kind.as_str());
+    }
+    if !note.is_empty() {
+        session.extra.part_mut(FORMAT).spelling.set(NOTE, note);
+    }
+    Some(())
+}
+
+fn unpack_items(items: &[Json], session: &mut Session, kind: Kind) -> Option<Vec<usize>> {
+    match kind {
+        Kind::Inner => inner::unpack(items, session),
+        Kind::State => {
+            state::unpack(items.last()?, session)?;
+            Some(vec![items.len() - 1])
+        }
+    }
+}
+
+/// Notes what of the slice is not as it is written by default.
+fn note_slice(slice: &Slice, kind: Kind, session: &mut Session, note: &mut Object) {
+    if slice.name != kind.type_id() {
+        note.set("slice_type", slice.name.as_str());
+    }
+    if let Some(item_type) = &slice.item_type {
+        note.set("item_type", item_type.as_str());
+    }
+    if slice.policy != default_policy(session) {
+        note.set("policy", slice.policy.as_ref().map_or(Json::Null, |policy| policy.as_str().into()));
+    }
+    if let Some(fields) = slice.extra.fields(FORMAT).filter(|fields| !fields.is_empty()) {
+        session.extra.part_mut(FORMAT).fields.set("conversation_slice", fields.clone());
+    }
+}
+
+/// A conversation is state, in files that speak of policies at all.
+fn default_policy(session: &Session) -> Option<SlicePolicy> {
+    let spelling = session.extra.part(FORMAT).map(|part| &part.spelling);
+    let none = spelling.is_some_and(|spelling| message::is_absent(spelling, "policies"));
+    (!none).then_some(SlicePolicy::State)
+}
+
+/// The kind that a session's conversation is stored as if nothing else is asked for: the specification's where that
+/// holds every message, else the later one, which also has a place for users. `None` where there is nothing to store.
+fn implied(session: &Session, messages: &[Group<'_>]) -> Option<Kind> {
+    if messages.is_empty() && session.prompt.is_none() && session.timing.created.is_none() {
+        return None;
+    }
+    Some(if state::fits(session, messages) { Kind::State } else { Kind::Inner })
+}
+
+/// Puts the slice of a session's conversation into its slices, and says of which kind it is.
+pub(super) fn pack(session: &Session, wanted: Option<Kind>, always: bool, slices: &mut Vec<Slice>) -> Option<Kind> {
+    let messages = message::groups(session);
+    let note = match session.extra.spelling(FORMAT, NOTE) {
+        Some(Json::Object(note)) => note.clone(),
+        _ => Object::new(),
+    };
+    let noted = note.get_str("kind").and_then(|word| Kind::from_word(&word));
+    let fitting = noted.filter(|kind| *kind == Kind::Inner || state::fits(session, &messages));
+    let has_one = slices.iter().any(|slice| Kind::of_type(item_type(slice)).is_some());
+    let fallback = if always && !has_one { Some(Kind::State) } else { None };
+    let kind = wanted.or(fitting).or_else(|| implied(session, &messages)).or(fallback)?;
+    // A slice without items would say nothing.
+    let kind = if messages.is_empty() { Kind::State } else { kind };
+    let items = match kind {
+        Kind::State => vec![state::pack(session, &messages)],
+        Kind::Inner => inner::pack(session, &messages),
+    };
+    let name = note.get_str("slice_type").map_or_else(|| kind.type_id().to_owned(), std::borrow::Cow::into_owned);
+    let home = slices.iter_mut().find(|slice| Kind::of_type(item_type(slice)) == Some(kind));
+    match home {
+        Some(slice) => merge(&mut slice.items, items, &note),
+        None => slices.push(new_slice(session, name, &note, items)),
+    }
+    Some(kind)
+}
+
+fn new_slice(session: &Session, name: String, note: &Object, items: Vec<Json>) -> Slice {
+    let mut slice = Slice { name, items: Vec::new(), ..Slice::default() };
+    slice.item_type = note.get_str("item_type").map(std::borrow::Cow::into_owned);
+    slice.policy = match note.get("policy") {
+        Some(Json::Null) => None,
+        Some(word) => word.as_str().map(|word| SlicePolicy::from_word(&word)),
+        None => default_policy(session),
+    };
+    if let Some(Json::Object(fields)) = session.extra.fields(FORMAT).and_then(|fields| fields.get("conversation_slice"))
+    {
+        slice.extra.part_mut(FORMAT).fields = fields.clone();
+    }
+    merge(&mut slice.items, items, note);
+    slice
+}
+
+/// Puts the items of the conversation where they stood, else at the end.
+fn merge(left: &mut Vec<Json>, items: Vec<Json>, note: &Object) {
+    let places = note.get("places").and_then(Json::as_array).unwrap_or_default();
+    let places: Vec<usize> =
+        places.iter().filter_map(|place| usize::try_from(place.as_number()?.as_u64()?).ok()).collect();
+    if places.len() != items.len() {
+        return left.extend(items);
+    }
+    let mut placed: Vec<(usize, Json)> = places.into_iter().zip(items).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    let mut others = std::mem::take(left).into_iter();
+    for (place, item) in placed {
+        let before = place.saturating_sub(left.len());
+        left.extend(others.by_ref().take(before));
+        left.push(item);
+    }
+    left.extend(others);
+}

@@ -1,0 +1,4 @@
+//! Any bytes are read as `llm4s.state` or refused.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| turnkeep_testkit::laws::total::fuzz("llm4s.state", bytes));
