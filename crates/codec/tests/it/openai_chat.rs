@@ -125,9 +125,12 @@ fn rejections_of_shape_are_found() {
 /// A request that was accepted, made wrong in one way, and the rules of which one must say so.
 fn mutants(body: &Json) -> Vec<(&'static [&'static str], Json)> {
     let messages = body.as_object().and_then(|body| body.get("messages")?.as_array()).unwrap_or_default();
-    let role =
-        |index: usize| messages[index].as_object().and_then(|message| message.get_str("role")).unwrap_or_default();
-    let calls = |index: usize| messages[index].as_object().and_then(|message| message.get("tool_calls")?.as_array());
+    let role = |index: usize| {
+        messages.get(index).and_then(Json::as_object).and_then(|message| message.get_str("role")).unwrap_or_default()
+    };
+    let calls = |index: usize| {
+        messages.get(index).and_then(Json::as_object).and_then(|message| message.get("tool_calls")?.as_array())
+    };
     let with = |change: &dyn Fn(&mut Vec<Json>)| {
         let mut messages = messages.to_vec();
         change(&mut messages);
@@ -137,7 +140,7 @@ fn mutants(body: &Json) -> Vec<(&'static [&'static str], Json)> {
     };
     let edit = |index: usize, key: &str, value: Json| {
         with(&|messages| {
-            let Json::Object(message) = &mut messages[index] else { return };
+            let Some(Json::Object(message)) = messages.get_mut(index) else { return };
             message.set(key, value.clone());
         })
     };
