@@ -1,7 +1,7 @@
 //! One codec for every wire.
 
-use turnkeep_model::json::{Json, JsonSink, Layout, Object, Sink};
-use turnkeep_model::{Archive, Error, ErrorKind, Loss, LossKind, Result, Session};
+use turnkeep_model::json::{Json, JsonSink, Layout, Node, Object, Sink, Value};
+use turnkeep_model::{Archive, Error, ErrorKind, FinishReason, Loss, LossKind, Result, Session};
 
 use super::frame::{self, Frames};
 use super::kind::{Kind, Parts};
@@ -50,7 +50,7 @@ impl<W: Wire> Codec for WireCodec<W> {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        match body_of_input(input) {
+        match glance(input) {
             Some(body) => self.sniff_body(&body),
             None => match frame::frames(input.bytes()) {
                 Ok(Some(frames)) => self.sniff_frames(&frames),
@@ -60,8 +60,11 @@ impl<W: Wire> Codec for WireCodec<W> {
     }
 
     fn decode(&self, input: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
-        let (kind, parts, mut losses) = self.parts(&input)?;
+        let (kind, parts, mut losses) = self.parts(input)?;
         let (mut session, more) = self.0.decode(parts)?;
+        if losses.iter().any(|loss| loss.kind == LossKind::Truncated) {
+            mark_interrupted(&mut session);
+        }
         losses.extend(more);
         session.extra.part_mut(self.0.spec().id).spelling.set("kind", kind.as_str());
         Ok(Decoded { archive: Archive::from(session), losses })
@@ -74,7 +77,8 @@ impl<W: Wire> Codec for WireCodec<W> {
         let id = self.0.spec().id;
         let own = session.extra.spelling(id, "kind").and_then(Json::as_str).and_then(|word| Kind::from_word(&word));
         let (kind, body, known) = match own {
-            Some(kind) if !options.as_request => {
+            // A named variant is a vendor to write for: what is valid for one need not be for another.
+            Some(kind) if !options.as_request && options.variant.is_none() => {
                 let parts = self.0.restore(session, kind);
                 (kind, body_of(kind, &parts), None)
             }
@@ -113,9 +117,14 @@ impl<W: Wire> WireCodec<W> {
     }
 
     /// What kind of document it is, and the bodies in it.
-    fn parts(&self, input: &Input<'_>) -> Result<(Kind, Parts, Vec<Loss>)> {
-        if let Some(body) = body_of_input(input) {
-            return Ok(self.body_parts(body));
+    fn parts(&self, input: Input<'_>) -> Result<(Kind, Parts, Vec<Loss>)> {
+        if has_body(&input) {
+            return match input.into_document()?.node.into_json() {
+                Json::Object(body) => Ok(self.body_parts(body)),
+                other => {
+                    Err(Error::new(ErrorKind::NotThisFormat, format!("expected an object, found {}", other.kind())))
+                }
+            };
         }
         let Some(frames) = frame::frames(input.bytes())? else {
             return Err(match input.document() {
@@ -168,14 +177,38 @@ impl<W: Wire> WireCodec<W> {
     }
 }
 
-/// The object that an input is. One that only YAML would call an object is not one: `data: {…}` is an event.
-fn body_of_input(input: &Input<'_>) -> Option<Object> {
-    if !input.text().ok()?.trim_start().starts_with('{') {
+/// Whether an input is one object. One that only YAML would call an object is not: `data: {…}` is an event.
+fn has_body(input: &Input<'_>) -> bool {
+    let is_json = input.text().is_ok_and(|text| text.trim_start().starts_with('{'));
+    is_json && input.document().is_ok_and(|document| document.node.as_object().is_some())
+}
+
+/// The object that an input is, its lists cut short: enough to tell what it is.
+fn glance(input: &Input<'_>) -> Option<Object> {
+    if !has_body(input) {
         return None;
     }
-    match input.document().ok()?.node.clone().into_json() {
+    match shortened(&input.document().ok()?.node) {
         Json::Object(body) => Some(body),
         _ => None,
+    }
+}
+
+fn shortened(node: &Node<'_>) -> Json {
+    const ENOUGH: usize = 64;
+    match &node.value {
+        Value::Array(items) => Json::Array(items.iter().take(ENOUGH).map(shortened).collect()),
+        Value::Object(fields) => {
+            Json::Object(fields.iter().map(|(key, node)| (key.clone().into_json_string(), shortened(node))).collect())
+        }
+        _ => node.clone().into_json(),
+    }
+}
+
+/// An answer that was cut off ended for no reason of its vendor's.
+fn mark_interrupted(session: &mut Session) {
+    if let Some(last) = session.turns.last_mut() {
+        last.finish.get_or_insert_default().reason = FinishReason::Interrupted;
     }
 }
 

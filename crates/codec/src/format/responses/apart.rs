@@ -51,8 +51,11 @@ impl Apart {
 
     /// Takes a text that a Rust string can hold.
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
-        let taken = self.take_if(key, |value| value.as_str().is_some())?;
-        Some(taken.as_str()?.into_owned())
+        let (_, slot) = self.pairs.iter_mut().find(|(name, _)| is(name, key))?;
+        let Some(Json::String(text)) = slot else { return None };
+        let text = text.to_str().ok()?.into_owned();
+        *slot = None;
+        Some(text)
     }
 
     /// Takes a number.
@@ -84,7 +87,7 @@ impl Apart {
 
     /// Takes an object whose keys are all different.
     pub(super) fn object(&mut self, key: &str) -> Option<Object> {
-        match self.take_if(key, |value| value.as_object().is_some_and(|object| !object.has_duplicates()))? {
+        match self.take_if(key, |value| value.as_object().is_some_and(|object| !has_duplicates(object)))? {
             Json::Object(object) => Some(object),
             _ => None,
         }
@@ -159,6 +162,25 @@ impl Apart {
         let found = self.pairs.iter().map(|(key, _)| key.to_str_lossy());
         let keys = || self.pairs.iter().map(|(key, _)| Json::String(key.clone())).collect();
         (!usual.eq(found)).then(|| Json::Array(keys()))
+    }
+}
+
+/// Whether some key stands more than once; most objects are small.
+pub(super) fn has_duplicates(object: &Object) -> bool {
+    const FEW: usize = 12;
+    if object.len() > FEW {
+        return object.has_duplicates();
+    }
+    object.iter().enumerate().any(|(index, (key, _))| object.iter().take(index).any(|(other, _)| other == key))
+}
+
+/// Whether a value is a text that a Rust string can hold, without unescaping it where that is plain to see.
+pub(super) fn is_text(value: Option<&Json>) -> bool {
+    match value {
+        Some(Json::String(text)) => {
+            text.escaped().is_none_or(|spelling| !spelling.contains("\\u")) || text.to_str().is_ok()
+        }
+        _ => false,
     }
 }
 

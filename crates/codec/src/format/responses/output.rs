@@ -4,7 +4,7 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, CallId, ExtraPart, Part, Text, ToolResult};
 
 use super::FORMAT;
-use super::apart::{Apart, Emit, Slot, Together, keep};
+use super::apart::{Apart, Emit, Slot, Together, has_duplicates, is_text, keep};
 use super::part;
 
 const SLOTS: &[Slot] = &[("type", Emit::Usual), ("call_id", Emit::Value), ("output", Emit::Value)];
@@ -14,11 +14,8 @@ const USUAL: &str = "function_call_output";
 /// Whether an item is an output that can be read into a block.
 pub(super) fn is_readable(object: &Object) -> bool {
     let output = match object.get("output") {
-        Some(Json::Array(parts)) => {
-            parts.iter().all(|part| part.as_object().is_some_and(|part| !part.has_duplicates()))
-        }
-        Some(output) => output.as_str().is_some(),
-        None => false,
+        Some(Json::Array(parts)) => parts.iter().all(|part| part.as_object().is_some_and(|part| !has_duplicates(part))),
+        output => is_text(output),
     };
     output && object.get_str("call_id").is_some()
 }
