@@ -160,8 +160,38 @@ impl Apart {
         let rest = self.pairs.iter().filter(|(_, value)| value.is_some()).map(|(key, _)| key.to_str_lossy());
         let usual = written.map(|slot| Cow::Borrowed(slot.0)).chain(rest);
         let found = self.pairs.iter().map(|(key, _)| key.to_str_lossy());
-        let keys = || self.pairs.iter().map(|(key, _)| Json::String(key.clone())).collect();
-        (!usual.eq(found)).then(|| Json::Array(keys()))
+        (!usual.eq(found)).then(|| order_of(self.pairs.iter().map(|(key, _)| key)))
+    }
+}
+
+/// A note on the order of keys: a text where none of them has a space, else a list.
+pub(super) fn order_of<'a>(keys: impl Iterator<Item = &'a JsonString> + Clone) -> Json {
+    let is_word = |key: &JsonString| {
+        key.escaped().is_none() && !matches!(&*key.to_str_lossy(), key if key.is_empty() || key.contains(' '))
+    };
+    if !keys.clone().all(is_word) {
+        return Json::Array(keys.map(|key| Json::String(key.clone())).collect());
+    }
+    let mut words = String::new();
+    for key in keys {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(&key.to_str_lossy());
+    }
+    Json::from(words)
+}
+
+/// The keys that a note on their order lists.
+fn listed(order: &Json) -> Vec<JsonString> {
+    match order {
+        Json::Array(keys) => {
+            keys.iter().filter_map(|key| if let Json::String(key) = key { Some(key.clone()) } else { None }).collect()
+        }
+        Json::String(words) => {
+            words.to_str_lossy().split(' ').filter(|key| !key.is_empty()).map(JsonString::from).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -253,9 +283,8 @@ impl Together {
             .map(|(key, value)| (key, Some(value)))
             .collect();
         let mut object = Object::new();
-        let listed = order.and_then(Json::as_array);
-        for name in listed.unwrap_or_default() {
-            let Json::String(name) = name else { continue };
+        let listed = order.map(listed);
+        for name in listed.iter().flatten() {
             if let Some((key, value, _)) = made.iter_mut().find(|(key, ..)| is(name, key)) {
                 object_push(&mut object, *key, value.take());
             } else if let Some((key, value)) = left.iter_mut().find(|(key, value)| *key == name && value.is_some()) {
