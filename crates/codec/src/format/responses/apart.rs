@@ -51,8 +51,11 @@ impl Apart {
 
     /// Takes a text that a Rust string can hold.
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
-        let taken = self.take_if(key, |value| value.as_str().is_some())?;
-        Some(taken.as_str()?.into_owned())
+        let (_, slot) = self.pairs.iter_mut().find(|(name, _)| is(name, key))?;
+        let Some(Json::String(text)) = slot else { return None };
+        let text = text.to_str().ok()?.into_owned();
+        *slot = None;
+        Some(text)
     }
 
     /// Takes a number.
@@ -84,7 +87,7 @@ impl Apart {
 
     /// Takes an object whose keys are all different.
     pub(super) fn object(&mut self, key: &str) -> Option<Object> {
-        match self.take_if(key, |value| value.as_object().is_some_and(|object| !object.has_duplicates()))? {
+        match self.take_if(key, |value| value.as_object().is_some_and(|object| !has_duplicates(object)))? {
             Json::Object(object) => Some(object),
             _ => None,
         }
@@ -157,8 +160,57 @@ impl Apart {
         let rest = self.pairs.iter().filter(|(_, value)| value.is_some()).map(|(key, _)| key.to_str_lossy());
         let usual = written.map(|slot| Cow::Borrowed(slot.0)).chain(rest);
         let found = self.pairs.iter().map(|(key, _)| key.to_str_lossy());
-        let keys = || self.pairs.iter().map(|(key, _)| Json::String(key.clone())).collect();
-        (!usual.eq(found)).then(|| Json::Array(keys()))
+        (!usual.eq(found)).then(|| order_of(self.pairs.iter().map(|(key, _)| key)))
+    }
+}
+
+/// A note on the order of keys: a text where none of them has a space, else a list.
+pub(super) fn order_of<'a>(keys: impl Iterator<Item = &'a JsonString> + Clone) -> Json {
+    let is_word = |key: &JsonString| {
+        key.escaped().is_none() && !matches!(&*key.to_str_lossy(), key if key.is_empty() || key.contains(' '))
+    };
+    if !keys.clone().all(is_word) {
+        return Json::Array(keys.map(|key| Json::String(key.clone())).collect());
+    }
+    let mut words = String::new();
+    for key in keys {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(&key.to_str_lossy());
+    }
+    Json::from(words)
+}
+
+/// The keys that a note on their order lists.
+fn listed(order: &Json) -> Vec<JsonString> {
+    match order {
+        Json::Array(keys) => {
+            keys.iter().filter_map(|key| if let Json::String(key) = key { Some(key.clone()) } else { None }).collect()
+        }
+        Json::String(words) => {
+            words.to_str_lossy().split(' ').filter(|key| !key.is_empty()).map(JsonString::from).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether some key stands more than once; most objects are small.
+pub(super) fn has_duplicates(object: &Object) -> bool {
+    const FEW: usize = 12;
+    if object.len() > FEW {
+        return object.has_duplicates();
+    }
+    object.iter().enumerate().any(|(index, (key, _))| object.iter().take(index).any(|(other, _)| other == key))
+}
+
+/// Whether a value is a text that a Rust string can hold, without unescaping it where that is plain to see.
+pub(super) fn is_text(value: Option<&Json>) -> bool {
+    match value {
+        Some(Json::String(text)) => {
+            text.escaped().is_none_or(|spelling| !spelling.contains("\\u")) || text.to_str().is_ok()
+        }
+        _ => false,
     }
 }
 
@@ -231,9 +283,8 @@ impl Together {
             .map(|(key, value)| (key, Some(value)))
             .collect();
         let mut object = Object::new();
-        let listed = order.and_then(Json::as_array);
-        for name in listed.unwrap_or_default() {
-            let Json::String(name) = name else { continue };
+        let listed = order.map(listed);
+        for name in listed.iter().flatten() {
             if let Some((key, value, _)) = made.iter_mut().find(|(key, ..)| is(name, key)) {
                 object_push(&mut object, *key, value.take());
             } else if let Some((key, value)) = left.iter_mut().find(|(key, value)| *key == name && value.is_some()) {

@@ -4,7 +4,7 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, CallId, ItemId, Scope, ToolCall};
 
 use super::FORMAT;
-use super::apart::{Apart, Emit, Slot, Together, keep};
+use super::apart::{Apart, Emit, Slot, Together, has_duplicates, is_text, keep};
 use super::{message, output, reasoning};
 
 /// Where an item stands.
@@ -19,7 +19,7 @@ pub(super) enum Side {
 /// The blocks of an item.
 pub(super) fn read(raw: Json, side: Side, scope: &Scope) -> Vec<Block> {
     let object = match raw {
-        Json::Object(object) if !object.has_duplicates() => object,
+        Json::Object(object) if !has_duplicates(&object) => object,
         raw => return vec![whole("item".to_owned(), Author::Assistant, raw)],
     };
     let kind = object.get_str("type").unwrap_or_default().into_owned();
@@ -71,7 +71,7 @@ pub(super) fn is_whole(block: &Block) -> bool {
 }
 
 fn is_call(object: &Object, arguments: &str) -> bool {
-    ["call_id", "name", arguments].iter().all(|key| object.get_str(key).is_some())
+    ["call_id", "name", arguments].iter().all(|key| is_text(object.get(key)))
 }
 
 fn call_slots(arguments: &'static str) -> [Slot; 5] {

@@ -4,15 +4,14 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, ItemId};
 
 use super::FORMAT;
-use super::apart::{Apart, Emit, Slot, Together, keep};
+use super::apart::{Apart, Emit, Slot, Together, is_text, keep};
 use super::part;
 
 /// Whether an item is a message that can be read into blocks.
 pub(super) fn is_readable(object: &Object) -> bool {
     let content = match object.get("content") {
         Some(Json::Array(parts)) => !parts.is_empty(),
-        Some(content) => content.as_str().is_some(),
-        None => false,
+        content => is_text(content),
     };
     let kind = object.get("type");
     content && object.get_str("role").is_some() && kind.is_none_or(|kind| kind.as_str().as_deref() == Some("message"))

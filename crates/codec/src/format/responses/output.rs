@@ -4,7 +4,7 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, CallId, ExtraPart, Part, Text, ToolResult};
 
 use super::FORMAT;
-use super::apart::{Apart, Emit, Slot, Together, keep};
+use super::apart::{Apart, Emit, Slot, Together, has_duplicates, is_text, keep, order_of};
 use super::part;
 
 const SLOTS: &[Slot] = &[("type", Emit::Usual), ("call_id", Emit::Value), ("output", Emit::Value)];
@@ -14,11 +14,8 @@ const USUAL: &str = "function_call_output";
 /// Whether an item is an output that can be read into a block.
 pub(super) fn is_readable(object: &Object) -> bool {
     let output = match object.get("output") {
-        Some(Json::Array(parts)) => {
-            parts.iter().all(|part| part.as_object().is_some_and(|part| !part.has_duplicates()))
-        }
-        Some(output) => output.as_str().is_some(),
-        None => false,
+        Some(Json::Array(parts)) => parts.iter().all(|part| part.as_object().is_some_and(|part| !has_duplicates(part))),
+        output => is_text(output),
     };
     output && object.get_str("call_id").is_some()
 }
@@ -73,8 +70,11 @@ fn read_part(raw: Json, orders: &mut Vec<Json>) -> Part {
         return Text::default().into();
     };
     let is_first = object.iter().next().is_some_and(|(key, _)| key.to_str_lossy() == "type");
-    let keys = || object.iter().map(|(key, _)| Json::String(key.clone())).collect();
-    orders.push(if is_first { Json::Null } else { Json::Array(keys()) });
+    orders.push(if is_first {
+        Json::Null
+    } else {
+        order_of(object.iter().map(|(key, _)| key).collect::<Vec<_>>().into_iter())
+    });
     let kind = object.remove("type").as_ref().and_then(Json::as_str).unwrap_or_default().into_owned();
     Part::Other { kind, raw: object }
 }
@@ -103,7 +103,7 @@ pub(super) fn write(block: &Block) -> Json {
 
 fn write_part(part: &Part, order: Option<&Json>) -> Json {
     let mut notes = ExtraPart::default();
-    if let Some(order @ Json::Array(_)) = order {
+    if let Some(order @ (Json::Array(_) | Json::String(_))) = order {
         notes.spelling.push("order", order.clone());
     }
     let body = match part {

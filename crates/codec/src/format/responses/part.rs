@@ -4,7 +4,7 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, ExtraPart, Media, Text};
 
 use super::FORMAT;
-use super::apart::{Apart, Emit, Slot, Together, keep};
+use super::apart::{Apart, Emit, Slot, Together, has_duplicates, is_text, keep};
 
 const TEXT: &[Slot] = &[("type", Emit::Usual), ("text", Emit::Value)];
 const REFUSAL: &[Slot] = &[("type", Emit::Usual), ("refusal", Emit::Value)];
@@ -30,11 +30,11 @@ pub(super) fn read(author: &Author, raw: Json) -> Block {
 /// What a part is, and what is left of it.
 pub(super) fn read_body(usual_text: &str, raw: Json) -> (Body, ExtraPart) {
     let object = match raw {
-        Json::Object(object) if !object.has_duplicates() => object,
+        Json::Object(object) if !has_duplicates(&object) => object,
         raw => return other("part".to_owned(), raw),
     };
     let kind = object.get_str("type").unwrap_or_default().into_owned();
-    let has_text = |key: &str| object.get_str(key).is_some();
+    let has_text = |key: &str| is_text(object.get(key));
     match kind.as_str() {
         "input_text" | "output_text" | "text" if has_text("text") => read_text(object, &kind, usual_text, "text", TEXT),
         "refusal" if has_text("refusal") => read_text(object, &kind, usual_text, "refusal", REFUSAL),

@@ -231,16 +231,17 @@ pub(super) fn followers(history: &mut History, aim: &Aim) {
             Body::Other { .. } => item::is_whole(&piece.block) && piece.block.is_answer(),
             _ => piece.block.is_answer() && piece.block.item_id.is_some(),
         };
-        if let Body::Reasoning(reasoning) = &piece.block.body
-            && piece.block.item_id.is_some()
-            && !is_followed
-        {
-            let what = "the item that it led to is not sent with its id";
-            let place = if reasoning.encrypted.is_some() { "item_id" } else { "" };
-            history.losses.push(Loss::encode(LossKind::Dropped, piece.at(place), what));
-            piece.block.item_id = None;
-            if place.is_empty() {
-                continue;
+        if let Body::Reasoning(reasoning) = &piece.block.body {
+            let is_encrypted = reasoning.encrypted.is_some();
+            let has_id = piece.block.item_id.is_some();
+            if has_id && !is_followed || !has_id && !is_encrypted {
+                let what = "the item that it led to is not sent with its id";
+                let place = if is_encrypted { "item_id" } else { "" };
+                history.losses.push(Loss::encode(LossKind::Dropped, piece.at(place), what));
+                piece.block.item_id = None;
+                if !is_encrypted {
+                    continue;
+                }
             }
         }
         kept.push(piece);

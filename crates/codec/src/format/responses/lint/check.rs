@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use turnkeep_model::json::{Json, Object};
 
+use super::super::apart::is_text;
 use super::super::{fit, part};
 use super::body::{Body, Hit, Item};
 
@@ -114,7 +115,8 @@ fn is_told_to_think(body: &Body<'_>) -> bool {
 }
 
 pub(super) fn reasoning_without_content(body: &Body<'_>) -> Vec<Hit> {
-    let is_kept = |item: &&Item<'_>| item.has("id") && !body.is_stateless();
+    let reads_text = !body.profile.reasoning_needs_follower;
+    let is_kept = |item: &&Item<'_>| item.has("id") && !body.is_stateless() || item.has("content") && reads_text;
     let bare = body.of_kind(&["reasoning"]).filter(|item| !item.has("encrypted_content") && !is_kept(item));
     bare.map(|item| item.hit("encrypted_content", item.text("id"))).collect()
 }
@@ -173,7 +175,7 @@ pub(super) fn incomplete_calls(body: &Body<'_>) -> Vec<Hit> {
             "function_call_output" | "custom_tool_call_output" => &["call_id"],
             _ => &[],
         };
-        let missing = needed.iter().filter(|key| item.object.get_str(key).is_none());
+        let missing = needed.iter().filter(|key| !is_text(item.object.get(key)));
         hits.extend(missing.map(|key| item.hit(key, format!("input[{}].{key}", item.place))));
         if item.is_output() && !item.has("output") {
             hits.push(item.hit("output", format!("input[{}].output", item.place)));
@@ -227,15 +229,19 @@ pub(super) fn parts(body: &Body<'_>) -> Vec<Hit> {
 pub(super) fn empty_texts(body: &Body<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     for item in body.of_kind(&["message"]) {
-        if is(item.object, "content", "") {
+        if is_empty(item.object.get("content")) {
             hits.push(item.hit("content", format!("input[{}].content", item.place)));
         }
-        for (place, _) in item.parts("content").filter(|(_, part)| is(part, "text", "")) {
+        for (place, _) in item.parts("content").filter(|(_, part)| is_empty(part.get("text"))) {
             let field = format!("content[{place}].text");
             hits.push(item.hit(&field, format!("input[{}].{field}", item.place)));
         }
     }
     hits
+}
+
+fn is_empty(text: Option<&Json>) -> bool {
+    matches!(text, Some(Json::String(text)) if text.escaped().is_none_or(str::is_empty) && text.to_str_lossy().is_empty())
 }
 
 pub(super) fn no_input(body: &Body<'_>) -> Vec<Hit> {

@@ -7,7 +7,7 @@ mod rules;
 pub use rules::{RULES, Rule};
 
 use turnkeep_model::Result;
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::{Json, Node, Object};
 
 use self::body::Body;
 use super::profile::{OPENAI, Profile};
@@ -47,16 +47,18 @@ fn findings(request: &Object, profile: &Profile, strictness: Strictness, within:
 
 /// The request to judge, and where it stands in the document.
 fn request_of(input: Input<'_>) -> Result<(Object, &'static str)> {
-    let body = input.document().ok().map(|document| document.node.clone().into_json());
-    if let Some(Json::Object(mut body)) = body {
-        if wire::Responses.sniff_request(&body).confidence > Confidence::No {
-            return Ok((body, ""));
-        }
-        if let Some(Json::Object(request)) = body.remove("request")
-            && wire::Responses.sniff_request(&request).confidence > Confidence::No
-        {
-            return Ok((request, "request."));
-        }
+    let has = |key: &str| input.document().is_ok_and(|document| document.node.get(key).is_some());
+    if has("input") && !has("messages") {
+        return match input.into_document()?.node.into_json() {
+            Json::Object(body) => Ok((body, "")),
+            _ => Ok((Object::new(), "")),
+        };
+    }
+    let exchange = input.document().ok().and_then(|document| document.node.get("request"));
+    if let Some(Json::Object(request)) = exchange.cloned().map(Node::into_json)
+        && wire::Responses.sniff_request(&request).confidence > Confidence::No
+    {
+        return Ok((request, "request."));
     }
     let (_, decoded) = crate::convert::decode(input, None, &DecodeOptions::default())?;
     let session = decoded.archive.main_session().cloned().unwrap_or_default();
