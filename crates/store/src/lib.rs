@@ -46,7 +46,7 @@ pub use ext::{Loaded, StoreExt};
 pub use file::FileStore;
 pub use import::Imported;
 pub use memory::MemoryStore;
-pub use options::{Clock, Durability, Notice, Options};
+pub use options::{Clock, Durability, Listener, Notice, Options};
 pub use power::{
     Accounting, Claim, Erased, Freed, HeadCache, Hit, Lease, Leases, Maintenance, Repair, Repaired, Retention, Search,
     SearchQuery, SessionUse, Usage,

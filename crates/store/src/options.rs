@@ -67,10 +67,31 @@ impl fmt::Debug for Clock {
     }
 }
 
-type Notify = Arc<dyn Fn(Notice) + Send + Sync>;
+/// Who hears of what a store does on its own; nobody by default.
+#[derive(Clone, Default)]
+pub struct Listener(Option<Arc<dyn Fn(Notice) + Send + Sync>>);
+
+impl Listener {
+    /// Someone who wants to hear.
+    pub fn new(notify: impl Fn(Notice) + Send + Sync + 'static) -> Listener {
+        Listener(Some(Arc::new(notify)))
+    }
+
+    pub(crate) fn tell(&self, notice: Notice) {
+        if let Some(notify) = &self.0 {
+            notify(notice);
+        }
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Listener" } else { "nobody" })
+    }
+}
 
 /// How a store is opened.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// What an acknowledged append survives.
     pub durability: Durability,
@@ -78,32 +99,17 @@ pub struct Options {
     pub max_batch: usize,
     /// Where the time is taken from.
     pub clock: Clock,
-    notify: Option<Notify>,
+    /// Who hears of what the store does on its own.
+    pub listener: Listener,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { durability: Durability::Power, max_batch: 256 << 20, clock: Clock::default(), notify: None }
-    }
-}
-
-impl Options {
-    /// The same, telling `notify` of what the store does on its own.
-    #[must_use]
-    pub fn on_notice(mut self, notify: impl Fn(Notice) + Send + Sync + 'static) -> Options {
-        self.notify = Some(Arc::new(notify));
-        self
-    }
-
-    pub(crate) fn tell(&self, notice: Notice) {
-        if let Some(notify) = &self.notify {
-            notify(notice);
+        Options {
+            durability: Durability::Power,
+            max_batch: 256 << 20,
+            clock: Clock::default(),
+            listener: Listener::default(),
         }
-    }
-}
-
-impl fmt::Debug for Options {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("durability", &self.durability).field("max_batch", &self.max_batch).finish()
     }
 }

@@ -8,7 +8,9 @@
 
 pub mod generate;
 pub mod golden;
+mod home;
 pub mod laws;
 mod run;
 
+pub use home::Home;
 pub use run::{cases, for_all, seed};

@@ -170,7 +170,7 @@ impl Shelf {
         if let Some(stat) = self.disk.stat(&file).map_err(|error| Error::io("look at", &file, error))? {
             self.disk.truncate(&file, 0).map_err(|error| Error::io("empty", &file, error))?;
             if stat.length > 0 {
-                self.options.tell(Notice::TornTail { session: known.summary.id.clone(), bytes: stat.length });
+                self.options.listener.tell(Notice::TornTail { session: known.summary.id.clone(), bytes: stat.length });
             }
         }
         self.write(&file, 0, text.as_bytes())?;
@@ -185,7 +185,7 @@ impl Shelf {
         let file = self.journal_file(stem);
         if known.torn > 0 {
             self.disk.truncate(&file, known.good).map_err(|error| Error::io("repair", &file, error))?;
-            self.options.tell(Notice::TornTail { session: known.summary.id.clone(), bytes: known.torn });
+            self.options.listener.tell(Notice::TornTail { session: known.summary.id.clone(), bytes: known.torn });
             known.torn = 0;
         }
         let mut text = String::with_capacity(ready.line.len() + 2);

@@ -1,0 +1,4 @@
+//! What holds for stores.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod laws;
