@@ -1,4 +1,6 @@
 //! What holds for stores.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod kill;
 mod laws;
+mod torn;
