@@ -165,6 +165,9 @@ fn migrate(connection: &mut Connection) -> Result<()> {
 /// What SQLite says, as one of our kinds.
 pub(super) fn failed(error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode as Code;
+    if matches!(error, rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)) {
+        return super::pack::damaged("a row has another shape").because(error);
+    }
     let (kind, hint) = match error.sqlite_error_code() {
         Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
             (ErrorKind::Unavailable, "another process holds the store; try again")

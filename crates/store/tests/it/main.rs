@@ -3,4 +3,7 @@
 
 mod kill;
 mod laws;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod torn;
+mod url;

@@ -133,3 +133,18 @@ fn a_fault_at_any_write_loses_nothing_acknowledged() {
         }
     }
 }
+
+#[test]
+fn without_syncs_a_loss_of_power_loses_what_was_acknowledged() {
+    let folder = Path::new("/store");
+    let disk = Arc::new(SimDisk::default());
+    let options = Options { durability: turnkeep_store::Durability::Process, ..Options::default() };
+    let store = FileStore::on(disk.clone(), folder, options).unwrap();
+    block_on(store.append(&id("a"), Seq::START, &said(Seq(0), "a"))).unwrap();
+
+    let killed = FileStore::on(Arc::new(disk.after(Aftermath::Kill)), folder, Options::default()).unwrap();
+    let dark = FileStore::on(Arc::new(disk.after(Aftermath::PowerLost)), folder, Options::default()).unwrap();
+
+    assert_eq!(block_on(killed.last(&id("a"))).unwrap(), Seq(1));
+    assert!(block_on(dark.last(&id("a"))).is_err());
+}
