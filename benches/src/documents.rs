@@ -95,7 +95,7 @@ pub(crate) fn peak(job: Job, file: &Path) -> Outcome<u64> {
     high_water_mark(&fs::read_to_string("/proc/self/status")?)
 }
 
-fn high_water_mark(status: &str) -> Outcome<u64> {
+pub(crate) fn high_water_mark(status: &str) -> Outcome<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes: u64 = line.ok_or("no VmHWM in /proc/self/status")?.trim().trim_end_matches(" kB").parse()?;
     Ok(kilobytes * 1024)

@@ -1,6 +1,6 @@
 //! Measures turnkeep: ratios to what one would use instead, taken in the same run, each with the bound it must hold.
 //!
-//! `cargo xtask bench [model|codec|all] [--write]` runs this in release mode.
+//! `cargo xtask bench [model|codec|store|all] [--write]` runs this in release mode.
 
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
@@ -12,6 +12,7 @@ mod race;
 mod random;
 mod report;
 mod sessions;
+mod store;
 mod turns;
 
 use std::fs;
@@ -24,7 +25,7 @@ use report::Report;
 type Failure = Box<dyn std::error::Error>;
 type Outcome<T> = Result<T, Failure>;
 
-const USAGE: &str = "usage: cargo xtask bench [model|codec|all] [--write]";
+const USAGE: &str = "usage: cargo xtask bench [model|codec|store|all] [--write]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -46,11 +47,16 @@ fn run(words: &[&str]) -> Outcome<bool> {
             println!("{}", documents::peak(Job::parse(job).ok_or(USAGE)?, Path::new(file))?);
             Ok(true)
         }
-        [] | ["all"] => measure(&[model, codec]).map(|report| report.holds()),
+        [] | ["all"] => measure(&[model, codec, store::all]).map(|report| report.holds()),
         ["model"] => measure(&[model]).map(|report| report.holds()),
+        ["store"] => measure(&[store::all]).map(|report| report.holds()),
+        ["store", "peak", file] => {
+            println!("{}", store::peak(Path::new(file))?);
+            Ok(true)
+        }
         ["codec"] => measure(&[codec]).map(|report| report.holds()),
         ["--write"] | ["all", "--write"] => {
-            let report = measure(&[model, codec])?;
+            let report = measure(&[model, codec, store::all])?;
             fs::write("docs/benchmarks.md", report.to_markdown())?;
             Ok(report.holds())
         }

@@ -115,6 +115,27 @@ enum PartKind {
     Json,
 }
 
+/// A line of a journal.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Line {
+    pub(crate) seq: u64,
+    time: Option<String>,
+    events: Vec<Event>,
+    sum: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    /// A small object, or a number.
+    turn: Option<Value>,
+    block: Option<Block>,
+    call: Option<String>,
+    effect: Option<String>,
+    outcome: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use turnkeep_model::json::Layout;

@@ -47,6 +47,23 @@ where
     result.map(|_| taken).map_err(Into::into)
 }
 
+/// How much of the processor `work` takes on all threads, and how long that is on the wall.
+pub(crate) fn clocked<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<(T, Duration, Duration)> {
+    let (start, cpu) = (std::time::Instant::now(), all_threads()?);
+    let result = work()?;
+    Ok((result, all_threads()? - cpu, start.elapsed()))
+}
+
+fn all_threads() -> Outcome<Duration> {
+    Ok(clock_gettime(ClockId::ProcessCPUTime).try_into()?)
+}
+
+/// The time that a tenth of these stays below: what the machine can do when nobody disturbs it.
+pub(crate) fn tenth(times: &mut [Duration]) -> Duration {
+    times.sort();
+    times.get(times.len() / 10).copied().unwrap_or_default()
+}
+
 fn processor_time() -> Outcome<Duration> {
     Ok(clock_gettime(ClockId::ThreadCPUTime).try_into()?)
 }

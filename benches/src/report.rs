@@ -15,7 +15,7 @@ pub(crate) enum Bound {
 /// One measurement.
 #[derive(Debug)]
 pub(crate) struct Row {
-    name: &'static str,
+    name: String,
     ours: String,
     theirs: String,
     ratio: f64,
@@ -25,7 +25,7 @@ pub(crate) struct Row {
 /// A measurement that could not be made, and why.
 #[derive(Debug)]
 struct Skipped {
-    name: &'static str,
+    name: String,
     why: String,
 }
 
@@ -38,13 +38,43 @@ pub(crate) struct Report {
 
 impl Row {
     /// Our speed against another one's.
-    pub(crate) fn speed(name: &'static str, times: Times, bound: Bound) -> Row {
-        Row { name, ours: milliseconds(times.ours), theirs: milliseconds(times.theirs), ratio: times.ratio(), bound }
+    pub(crate) fn speed(name: &str, times: Times, bound: Bound) -> Row {
+        Row {
+            name: name.to_owned(),
+            ours: milliseconds(times.ours),
+            theirs: milliseconds(times.theirs),
+            ratio: times.ratio(),
+            bound,
+        }
+    }
+
+    /// Our time over another one's, or over what it may take: less is better.
+    pub(crate) fn time(name: impl Into<String>, ours: Duration, theirs: Duration, bound: Bound) -> Row {
+        let ratio = ours.as_secs_f64() / theirs.as_secs_f64().max(f64::MIN_POSITIVE);
+        Row { name: name.into(), ours: microseconds(ours), theirs: microseconds(theirs), ratio, bound }
+    }
+
+    /// Our number over another one.
+    pub(crate) fn number(name: impl Into<String>, ours: f64, theirs: f64, unit: &str, bound: Bound) -> Row {
+        let told = |number: f64| format!("{number:.0}{unit}");
+        Row {
+            name: name.into(),
+            ours: told(ours),
+            theirs: told(theirs),
+            ratio: ours / theirs.max(f64::MIN_POSITIVE),
+            bound,
+        }
     }
 
     /// Our peak memory against the size of the file.
-    pub(crate) fn memory(name: &'static str, peak: u64, file: u64, bound: Bound) -> Row {
-        Row { name, ours: megabytes(peak), theirs: megabytes(file), ratio: peak as f64 / file.max(1) as f64, bound }
+    pub(crate) fn memory(name: &str, peak: u64, file: u64, bound: Bound) -> Row {
+        Row {
+            name: name.to_owned(),
+            ours: megabytes(peak),
+            theirs: megabytes(file),
+            ratio: peak as f64 / file.max(1) as f64,
+            bound,
+        }
     }
 
     pub(crate) fn holds(&self) -> bool {
@@ -62,8 +92,8 @@ impl Row {
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Bound::AtLeast(low) => write!(f, "at least {low:.1}x"),
-            Bound::AtMost(high) => write!(f, "at most {high:.1}x"),
+            Bound::AtLeast(low) => write!(f, "at least {low}x"),
+            Bound::AtMost(high) => write!(f, "at most {high}x"),
         }
     }
 }
@@ -96,8 +126,8 @@ impl Report {
     }
 
     /// Adds what could not be measured, and prints why.
-    pub(crate) fn skipped(&mut self, name: &'static str, why: &str) {
-        let skipped = Skipped { name, why: why.to_owned() };
+    pub(crate) fn skipped(&mut self, name: &str, why: &str) {
+        let skipped = Skipped { name: name.to_owned(), why: why.to_owned() };
         println!("{skipped}");
         self.skipped.push(skipped);
     }
@@ -112,7 +142,7 @@ impl Report {
         text.push_str("| what | ratio | bound | holds |\n|---|---:|---|---|\n");
         for row in &self.rows {
             let holds = if row.holds() { "yes" } else { "no" };
-            text.push_str(&format!("| {} | {:.1}x | {} | {holds} |\n", row.name, row.ratio, row.bound));
+            text.push_str(&format!("| {} | {:.2}x | {} | {holds} |\n", row.name, row.ratio, row.bound));
         }
         for Skipped { name, why } in &self.skipped {
             text.push_str(&format!("| {name} | not measured: {why} | | |\n"));
@@ -140,6 +170,10 @@ one flat struct (`benches/src/plain.rs`); they keep neither unknown fields nor t
 
 fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}
+
+fn microseconds(time: Duration) -> String {
+    format!("{:.0} us", time.as_secs_f64() * 1e6)
 }
 
 fn megabytes(bytes: u64) -> String {

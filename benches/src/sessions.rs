@@ -29,8 +29,14 @@ pub(crate) fn archive(size: usize) -> Archive {
     Archive::from(session)
 }
 
+/// The first `count` turns of an endless session.
+pub(crate) fn turns(count: usize) -> impl Iterator<Item = Turn> {
+    let mut maker = Maker { random: Random::new(7), message: 0 };
+    (0..count).map(move |index| maker.turn(index))
+}
+
 /// How many bytes a turn takes in a native document.
-fn weigh(turn: &Turn) -> usize {
+pub(crate) fn weigh(turn: &Turn) -> usize {
     let mut sink = JsonSink::native(Layout::Compact);
     turn.write(&mut sink);
     sink.into_bytes().len() + 1

@@ -12,6 +12,22 @@ pub(crate) enum Runner {
     CargoTest,
 }
 
+/// How often the tests of stores kill a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kills {
+    Few,
+    Many,
+}
+
+impl Kills {
+    fn count(self) -> &'static str {
+        match self {
+            Kills::Few => "20",
+            Kills::Many => "200",
+        }
+    }
+}
+
 const NEXTEST: &[&str] =
     &["nextest", "run", "--workspace", "--no-fail-fast", "--status-level=fail", "--final-status-level=skip"];
 const CARGO_TEST: &[&str] = &["test", "--workspace", "--all-targets", "--no-fail-fast"];
@@ -25,12 +41,13 @@ impl Runner {
     }
 
     /// Runs every test but the doctests.
-    pub(crate) fn run(self, workspace: &Workspace, features: &[&str], tally: &mut Tally) -> Outcome<()> {
+    pub(crate) fn run(self, workspace: &Workspace, features: &[&str], kills: Kills, tally: &mut Tally) -> Outcome<()> {
         let (arguments, add): (_, AddLine) = match self {
             Runner::Nextest => (NEXTEST, Tally::add_nextest_line),
             Runner::CargoTest => (CARGO_TEST, Tally::add_cargo_line),
         };
-        count(Cargo::new(workspace, &[arguments, features].concat()), tally, add)
+        let cargo = Cargo::new(workspace, &[arguments, features].concat());
+        count(cargo.env("TURNKEEP_KILLS", kills.count()), tally, add)
     }
 }
 

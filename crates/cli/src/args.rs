@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args as Group, Parser, Subcommand};
 use clap_complete::Shell;
 use turnkeep_codec::{Codec, Target, format};
-use turnkeep_file::{DEFAULT_MAX_BYTES, Limits, OpenOptions, Source};
+use turnkeep_file::{DEFAULT_MAX_BYTES, Limits, OpenOptions, Opened, Source};
 use turnkeep_model::{Error, Result};
 
 use crate::exit::Stop;
+use crate::store_args::{Copy, Du, Export, Find, Fork, Gc, Import, Ls, Place, Rm, Verify};
 
 /// Durable, portable sessions for LLM agents: show, convert, compare and check session files.
 #[derive(Parser)]
@@ -34,6 +35,26 @@ pub(crate) enum Command {
     Diff(Diff),
     /// Check a file against the rules of a target; exit 7 where it breaks one
     Lint(Lint),
+    /// List stored sessions
+    Ls(Ls),
+    /// Search what was said in stored sessions
+    Search(Find),
+    /// Make a session that shares the past of another
+    Fork(Fork),
+    /// Remove stored sessions
+    Rm(Rm),
+    /// Check every sum of stored sessions; exit 6 where one is wrong
+    Verify(Verify),
+    /// Say what takes how much space in the store
+    Du(Du),
+    /// Remove what is no longer kept, and give space back
+    Gc(Gc),
+    /// Store the sessions of files; the same file twice is one session
+    Import(Import),
+    /// Write a stored session as a file
+    Export(Export),
+    /// Copy sessions to another store, and compare them there
+    Copy(Copy),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -99,14 +120,16 @@ pub(crate) struct Sniff {
 
 #[derive(Group)]
 pub(crate) struct Show {
-    /// The file; `-` is standard input
-    #[arg(value_name = "FILE")]
+    /// The file, or the id of a stored session; `-` is standard input
+    #[arg(value_name = "FILE|ID")]
     pub(crate) input: PathBuf,
     /// Print the session as a native JSON document
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) place: Place,
 }
 
 #[derive(Group)]
@@ -125,6 +148,14 @@ pub(crate) struct Convert {
     /// Leave out data that the application passes along
     #[arg(long)]
     pub(crate) omit_data: bool,
+
+    /// Write the next request, also of a session that came from the same wire
+    #[arg(long = "as", value_name = "KIND", value_parser = ["request"])]
+    pub(crate) written_as: Option<String>,
+
+    /// The model that a wire's request is for
+    #[arg(long, value_name = "M")]
+    pub(crate) model: Option<String>,
     /// What to hide: encrypted_content
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = hidden)]
     pub(crate) redact: Vec<Hidden>,
@@ -141,7 +172,7 @@ pub(crate) struct Convert {
 
 #[derive(Group)]
 pub(crate) struct Diff {
-    /// One file; `-` is standard input
+    /// One file, or the id of a stored session; `-` is standard input
     pub(crate) a: PathBuf,
     /// The other
     pub(crate) b: PathBuf,
@@ -150,6 +181,8 @@ pub(crate) struct Diff {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) place: Place,
 }
 
 #[derive(Group)]
@@ -181,6 +214,18 @@ pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// The sessions of a file, of standard input, or those stored under an id, where no file has that name.
+pub(crate) fn open_any(path: &Path, reading: &Reading, place: &Place) -> std::result::Result<Opened, Stop> {
+    let id = path.to_str().filter(|_| !is_dash(path) && !path.exists());
+    if let Some(id) = id
+        && let Ok(archive) = crate::command::load(place, id)
+    {
+        return Ok(Opened { archive, losses: Vec::new(), format: "stored", guess: None, ambiguous: Vec::new() });
+    }
+    let source = source_of(path, &reading.limits())?;
+    Ok(reading.options().open_source(source)?)
+}
+
 /// What a path holds; `-` is standard input.
 pub(crate) fn source_of(path: &Path, limits: &Limits) -> std::result::Result<Source, Stop> {
     Ok(if is_dash(path) { Source::stdin(limits)? } else { Source::read(path, limits)? })
@@ -193,7 +238,7 @@ fn source(text: &str) -> std::result::Result<&'static dyn Codec, String> {
     }
 }
 
-fn target(text: &str) -> std::result::Result<Target, String> {
+pub(crate) fn target(text: &str) -> std::result::Result<Target, String> {
     match Target::parse(text) {
         Ok(target) if !target.codec.spec().writes => Err(format!("`{text}` can only be read")),
         other => with_remedy(other),
@@ -203,7 +248,7 @@ fn target(text: &str) -> std::result::Result<Target, String> {
 fn rules(text: &str) -> std::result::Result<Target, String> {
     let target = target(text)?;
     let known: Vec<_> = turnkeep_codec::lint::targets().collect();
-    if known.contains(&target.codec.spec().id) {
+    if known.iter().any(|known| known == text) {
         return Ok(target);
     }
     Err(format!("no rules are known for `{text}`; targets: {}", known.join(", ")))

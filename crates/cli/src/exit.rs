@@ -51,6 +51,8 @@ impl From<ErrorKind> for Exit {
 pub(crate) enum Stop {
     /// Something is wrong with a file.
     Error(Error),
+    /// Something is wrong with a store.
+    Store(turnkeep_store::Error),
     /// Something is wrong with the command line: what, and what helps.
     Usage(String, String),
     /// There are losses, and none are allowed.
@@ -64,6 +66,7 @@ impl Stop {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Stop::Error(error) => error.kind().into(),
+            Stop::Store(error) => error.kind().into(),
             Stop::Usage(..) => Exit::Usage,
             Stop::Losses(_) => Exit::Losses,
             Stop::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
@@ -75,6 +78,24 @@ impl Stop {
 impl From<Error> for Stop {
     fn from(error: Error) -> Stop {
         Stop::Error(error)
+    }
+}
+
+impl From<turnkeep_store::Error> for Stop {
+    fn from(error: turnkeep_store::Error) -> Stop {
+        Stop::Store(error)
+    }
+}
+
+impl From<turnkeep_store::ErrorKind> for Exit {
+    fn from(kind: turnkeep_store::ErrorKind) -> Exit {
+        use turnkeep_store::ErrorKind as Kind;
+        match kind {
+            Kind::NotFound => Exit::NotFound,
+            Kind::Conflict => Exit::Conflict,
+            Kind::Corrupt => Exit::Corrupt,
+            _ => Exit::Failed,
+        }
     }
 }
 

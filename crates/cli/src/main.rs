@@ -4,7 +4,9 @@ mod args;
 mod command;
 mod exit;
 mod page;
+mod progress;
 mod report;
+mod store_args;
 mod terminal;
 mod visible;
 

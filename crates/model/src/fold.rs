@@ -20,6 +20,19 @@ pub fn fold(journal: &Journal) -> Result<Session> {
     Ok(session)
 }
 
+/// Applies one event that nobody else needs: what is said in it is moved, not copied.
+///
+/// # Errors
+/// `Corrupt` where it speaks of something that is not there.
+pub fn absorb(session: &mut Session, event: Event) -> Result<()> {
+    match event {
+        Event::TurnOpened(opened) => session.turns.push(*opened.turn),
+        Event::BlockAdded(BlockAdded { turn: index, block }) => turn(session, index)?.blocks.push(block),
+        other => return apply(session, &other),
+    }
+    Ok(())
+}
+
 /// Applies one event.
 ///
 /// # Errors

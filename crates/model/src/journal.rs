@@ -5,6 +5,7 @@ use crate::event::{Event, SessionOpened, TurnOpened};
 use crate::extra::Extra;
 use crate::id::{RunId, Seq, SessionId};
 use crate::json::{JsonSink, Layout, Node, Sink};
+use crate::lines::Spelling;
 use crate::session::Session;
 use crate::shape::{Parts, Reading, Shape};
 use crate::time::Time;
@@ -167,6 +168,11 @@ impl Batch {
             self.line = Some(line.into());
         }
         self
+    }
+
+    /// Whether writing it gives the line it was read from.
+    pub fn spelling(&self) -> Spelling {
+        if self.line.is_some() { Spelling::Foreign } else { Spelling::Ours }
     }
 
     /// The batch as one line of a journal, without the line break, ending in the sum of all before it; the line it was

@@ -49,6 +49,11 @@ impl Ledger {
         ledger
     }
 
+    /// A ledger of these entries, oldest intent first.
+    pub fn from_entries(entries: Vec<LedgerEntry>) -> Ledger {
+        Ledger { entries }
+    }
+
     /// Applies one event.
     pub fn apply(&mut self, seq: Seq, event: &Event) {
         match event {

@@ -6,9 +6,12 @@
 //! The number of generated cases is multiplied by the environment variable `TURNKEEP_CASES` (default 1); the seed is
 //! `TURNKEEP_SEED` (default 0), so that a run can be repeated.
 
+pub mod disk;
 pub mod generate;
 pub mod golden;
+mod home;
 pub mod laws;
 mod run;
 
+pub use home::Home;
 pub use run::{cases, for_all, seed};

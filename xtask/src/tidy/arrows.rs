@@ -8,10 +8,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("turnkeep-model", &[]),
     ("turnkeep-codec", &["turnkeep-model"]),
     ("turnkeep-file", &["turnkeep-codec", "turnkeep-model"]),
+    ("turnkeep-store", &["turnkeep-model"]),
     ("turnkeep", &["turnkeep-file", "turnkeep-codec", "turnkeep-model"]),
-    ("turnkeep-cli", &["turnkeep", "turnkeep-file", "turnkeep-codec", "turnkeep-model"]),
-    (TESTKIT, &["turnkeep-file", "turnkeep-codec", "turnkeep-model"]),
-    ("turnkeep-bench", &["turnkeep-codec", "turnkeep-model"]),
+    ("turnkeep-cli", &["turnkeep", "turnkeep-file", "turnkeep-store", "turnkeep-codec", "turnkeep-model"]),
+    (TESTKIT, &["turnkeep-file", "turnkeep-store", "turnkeep-codec", "turnkeep-model"]),
+    ("turnkeep-bench", &["turnkeep-store", "turnkeep-codec", "turnkeep-model"]),
     ("xtask", &["turnkeep-codec", "turnkeep-model"]),
 ];
 

@@ -67,6 +67,8 @@ impl Converted {
 fn encoding(args: &Convert) -> EncodeOptions {
     let mut options = if args.compat { EncodeOptions::compat() } else { EncodeOptions::default() };
     options.omit_data = args.omit_data;
+    options.as_request = args.written_as.is_some();
+    options.model.clone_from(&args.model);
     options
 }
 

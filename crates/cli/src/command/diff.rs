@@ -7,7 +7,7 @@ use turnkeep_model::shape::Shape;
 use turnkeep_model::{Change, Json, Session, json::TreeSink};
 
 use super::Ending;
-use crate::args::{Diff, is_dash, source_of};
+use crate::args::{Diff, is_dash, open_any};
 use crate::exit::{Exit, Stop};
 use crate::report::{self, object};
 use crate::terminal::{BOLD, GREEN, RED, counted, print, print_json, width};
@@ -18,10 +18,7 @@ pub(super) fn run(args: &Diff) -> Ending {
         let remedy = "give one of the two as a file";
         return Err(Stop::Usage("standard input can be read only once".to_owned(), remedy.to_owned()));
     }
-    let open = |path| {
-        let source = source_of(path, &args.reading.limits())?;
-        Ok::<Opened, Stop>(args.reading.options().open_source(source)?)
-    };
+    let open = |path| open_any(path, &args.reading, &args.place);
     let changes = compare(&open(&args.a)?, &open(&args.b)?);
     if args.json {
         let equal = Json::Bool(changes.is_empty());

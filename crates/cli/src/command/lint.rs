@@ -29,7 +29,7 @@ pub(super) fn run(args: &Lint) -> Ending {
 /// Judges the bytes as they are, or, where they are of another family of formats, as the target would be written.
 fn judge(args: &Lint, source: &Source) -> Result<Vec<Finding>> {
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lax };
-    let target = args.target.codec.spec().id;
+    let target = &named(&args.target);
     let input = source.input();
     match foreign(args, &input) {
         None => lint(input, target, strictness),
@@ -46,11 +46,21 @@ fn written_as(codec: &'static dyn Codec, input: Input<'_>, target: &Target) -> R
     Ok(turnkeep_codec::encode(&decoded.archive, target, &EncodeOptions::default())?.bytes)
 }
 
+/// The target as rules are asked for: its id, and its variant where one is named.
+fn named(target: &Target) -> String {
+    let id = target.codec.spec().id;
+    target.variant.as_ref().map_or_else(|| id.to_owned(), |variant| format!("{id}:{variant}"))
+}
+
 /// The format of the input, if it is certainly of another family than the target.
 fn foreign(args: &Lint, input: &Input<'_>) -> Option<&'static dyn Codec> {
     let certain = |found: &turnkeep_codec::Sniffed| found.guess.confidence == Confidence::Certain;
     let sniffed = || turnkeep_codec::sniff(input).ok().filter(certain).map(|found| found.codec);
-    let family = |codec: &dyn Codec| codec.spec().id.split('.').next();
+    // Turns and fixtures have the same rules; two wires of one vendor have not.
+    let family = |codec: &dyn Codec| match codec.spec().id {
+        id if id.starts_with("geppetto.") => "geppetto",
+        id => id,
+    };
     args.reading.from.or_else(sniffed).filter(|codec| family(*codec) != family(args.target.codec))
 }
 

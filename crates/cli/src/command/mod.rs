@@ -9,6 +9,9 @@ mod lint;
 mod manual;
 mod show;
 mod sniff;
+mod store;
+
+pub(crate) use store::load;
 
 use crate::args::Command;
 use crate::exit::{Exit, Stop};
@@ -26,6 +29,16 @@ pub(crate) fn run(command: Command) -> Ending {
         Command::Convert(args) => convert::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Lint(args) => lint::run(&args),
+        Command::Ls(args) => store::ls(&args),
+        Command::Search(args) => store::search(&args),
+        Command::Fork(args) => store::fork(&args),
+        Command::Rm(args) => store::rm(&args),
+        Command::Verify(args) => store::verify(&args),
+        Command::Du(args) => store::du(&args),
+        Command::Gc(args) => store::gc(&args),
+        Command::Import(args) => store::import(&args),
+        Command::Export(args) => store::export(&args),
+        Command::Copy(args) => store::copy(&args),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),
     }

@@ -4,15 +4,14 @@ use turnkeep_model::Archive;
 use turnkeep_model::json::Layout;
 
 use super::Ending;
-use crate::args::{Show, source_of};
+use crate::args::{Show, open_any};
 use crate::exit::Exit;
 use crate::page::Page;
 use crate::report::say_losses;
 use crate::terminal::{print, print_bytes, width};
 
 pub(super) fn run(args: &Show) -> Ending {
-    let source = source_of(&args.input, &args.reading.limits())?;
-    let opened = args.reading.options().open_source(source)?;
+    let opened = open_any(&args.input, &args.reading, &args.place)?;
     if args.json {
         print_bytes(format!("{}\n", opened.archive.to_json(Layout::Pretty)).as_bytes())?;
     } else {

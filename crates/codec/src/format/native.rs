@@ -1,11 +1,7 @@
 //! turnkeep's own formats: a document of sessions as JSON or YAML, and a journal of batches as JSON lines.
 
-use turnkeep_model::json::{self, Json, JsonSink, Layout, Nan, Node, Sink};
-use turnkeep_model::shape::{Reading, Shape};
-use turnkeep_model::{
-    Archive, Batch, Error, ErrorKind, Extra, Journal, Loss, LossKind, Result, Seq, SessionId, VERSION,
-};
-use turnkeep_model::{fold, line_sum};
+use turnkeep_model::json::{self, JsonSink, Layout, Nan, Node};
+use turnkeep_model::{Archive, Batch, Error, ErrorKind, Journal, Loss, LossKind, Result, Seq, fold};
 
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Spec};
 use crate::input::{Document, Input, Syntax};
@@ -201,20 +197,7 @@ pub(super) fn other_sessions(archive: &Archive, holder: &str) -> Vec<Loss> {
 }
 
 fn write_journal(journal: &Journal) -> String {
-    let mut sink = JsonSink::native(Layout::Compact);
-    sink.begin_object();
-    sink.key("turnkeep");
-    VERSION.write(&mut sink);
-    sink.key("journal");
-    journal.session.write(&mut sink);
-    if let Some(fields) = journal.extra.fields("turnkeep") {
-        for (key, value) in fields.iter() {
-            sink.spelled_key(key);
-            sink.json(value);
-        }
-    }
-    sink.end_object();
-    let mut text = sink.into_text();
+    let mut text = journal.head_line();
     text.push('\n');
     for batch in &journal.batches {
         text.push_str(&batch.to_line());
@@ -226,12 +209,15 @@ fn write_journal(journal: &Journal) -> String {
 fn read_journal(text: &str) -> Result<(Journal, Vec<Loss>)> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let (_, head) = lines.next().ok_or_else(|| Error::new(ErrorKind::Corrupt, "the journal is empty"))?;
-    let mut journal = read_head(head).map_err(|error| error.locate(head))?;
+    let mut journal = Journal::from_head_line(head).map_err(|error| error.locate(head))?;
     let mut losses = Vec::new();
     let mut lines = lines.peekable();
     while let Some((index, line)) = lines.next() {
-        match read_batch(line, &mut losses) {
-            Ok(batch) => journal.batches.push(batch),
+        match Batch::from_line(line) {
+            Ok((batch, mut lost)) => {
+                losses.append(&mut lost);
+                journal.batches.push(batch);
+            }
             // A write that was cut off leaves a torn last line: the batch was never acknowledged.
             Err(_) if lines.peek().is_none() && !text.ends_with('\n') => {
                 losses.push(Loss::decode(LossKind::Dropped, "", format!("line {} is torn and was dropped", index + 1)));
@@ -240,57 +226,4 @@ fn read_journal(text: &str) -> Result<(Journal, Vec<Loss>)> {
         }
     }
     Ok((journal, losses))
-}
-
-fn read_head(line: &str) -> Result<Journal> {
-    let not_ours = || Error::new(ErrorKind::NotThisFormat, "the first line is not the head of a journal").line(1);
-    let mut reading = Reading::default();
-    let node = json::parse_with(line, Nan::Accept)?;
-    let Some(version) = node.get("turnkeep").cloned() else {
-        return Err(not_ours());
-    };
-    let version = u16::read(version, &mut reading)?;
-    if version > VERSION {
-        return Err(Error::new(ErrorKind::Unsupported, format!("version {version} of the journal is not known here"))
-            .line(1)
-            .hint("use a newer turnkeep"));
-    }
-    let session: Option<SessionId> = match node.get("journal").cloned() {
-        Some(id) => Shape::read(id, &mut reading)?,
-        None => return Err(not_ours()),
-    };
-    let mut extra = Extra::NONE;
-    for (key, value) in reading.object(node)? {
-        if !matches!(&*key.to_str_lossy(), "turnkeep" | "journal") {
-            let value: Json = Shape::read(value, &mut reading)?;
-            extra.part_mut("turnkeep").fields.push(key.into_json_string(), value);
-        }
-    }
-    Ok(Journal { session, batches: Vec::new(), extra })
-}
-
-fn read_batch(line: &str, losses: &mut Vec<Loss>) -> Result<Batch> {
-    let mut node = json::parse_with(line, Nan::Accept)?;
-    check_sum(line, &mut node)?;
-    let mut reading = Reading::default();
-    let batch = Batch::read(node, &mut reading)?;
-    losses.append(&mut reading.losses);
-    Ok(batch.read_from(line))
-}
-
-/// Takes the sum off a line and checks it. A line without one is accepted: a person may have edited it.
-fn check_sum(line: &str, node: &mut Node<'_>) -> Result<()> {
-    let json::Value::Object(fields) = &mut node.value else {
-        return Ok(());
-    };
-    let Some(at) = fields.iter().position(|(key, _)| key.to_str_lossy() == "sum") else {
-        return Ok(());
-    };
-    let (_, sum) = fields.remove(at);
-    let before = line.rfind(",\"sum\":").and_then(|at| line.get(..at)).unwrap_or_default();
-    if sum.as_str().as_deref() == Some(&line_sum(before)) {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::Corrupt, "the line does not match its sum")
-        .hint("restore it; or, if it was edited on purpose, remove its `sum`"))
 }

@@ -1,4 +1,4 @@
-//! The laws of codecs, of JSON, of YAML and of journals, as named functions.
+//! The laws of codecs, of JSON, of YAML, of journals and of stores, as named functions.
 //!
 //! Every law panics, with the smallest case it found, where it does not hold.
 
@@ -8,6 +8,7 @@ mod fixture;
 pub mod journal;
 pub mod json;
 mod native;
+pub mod store;
 mod table;
 pub mod total;
 pub mod yaml;

@@ -1,0 +1,27 @@
+//! The SQLite store against raw SQLite: the same bytes, the same durability, in the same run.
+
+mod append;
+mod journal;
+mod raw;
+mod read;
+mod shape;
+
+use std::path::Path;
+
+use crate::Outcome;
+use crate::report::Report;
+
+pub(crate) use append::peak;
+
+/// Everything that is measured of stores.
+pub(crate) fn all(report: &mut Report, scratch: &Path) -> Outcome<()> {
+    append::turns(report, scratch)?;
+    append::writers(report, scratch)?;
+    append::memory(report, scratch)?;
+    shape::bytes(report, scratch)?;
+    shape::forks(report, scratch)?;
+    read::windows(report, scratch)?;
+    read::whole(report, scratch)?;
+    shape::listing(report, scratch)?;
+    read::search(report, scratch)
+}

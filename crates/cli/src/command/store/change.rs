@@ -1,0 +1,65 @@
+//! `turnkeep fork` and `turnkeep rm`
+
+use pollster::block_on;
+use turnkeep_model::{Json, Seq, SessionId};
+use turnkeep_store::StoreExt;
+
+use super::super::Ending;
+use crate::exit::Exit;
+use crate::report::object;
+use crate::store_args::{Fork, Rm};
+use crate::terminal::{print, print_json};
+use crate::visible::visible;
+
+pub(crate) fn fork(args: &Fork) -> Ending {
+    let store = args.place.open()?;
+    let session = SessionId::new(args.id.as_str());
+    let at = match args.at {
+        Some(at) => Seq(at),
+        None => block_on(store.last(&session))?,
+    };
+    let child = match &args.child {
+        Some(child) => SessionId::new(child.as_str()),
+        None => free_name(&*store, &session, at),
+    };
+    block_on(store.fork(&session, at, &child))?;
+    if args.json {
+        let pairs = [("session", child.as_str().into()), ("parent", session.as_str().into()), ("seq", at.0.into())];
+        print_json(&object(pairs))?;
+    } else {
+        print(&format!("{}\n", visible(child.as_str())))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// The first free of `ID-fork-SEQ`, `ID-fork-SEQ-2` and so on.
+fn free_name(store: &dyn turnkeep_store::Store, session: &SessionId, at: Seq) -> SessionId {
+    let base = format!("{session}-fork-{at}");
+    let mut name = SessionId::new(base.as_str());
+    let mut number = 1;
+    while block_on(store.last(&name)).is_ok() {
+        number += 1;
+        name = SessionId::new(format!("{base}-{number}"));
+    }
+    name
+}
+
+pub(crate) fn rm(args: &Rm) -> Ending {
+    let store = args.place.open()?;
+    let mut removed = Vec::new();
+    for id in &args.ids {
+        let deleted = block_on(store.delete(&SessionId::new(id.as_str())))?;
+        if !args.json {
+            let kept = match deleted.shared {
+                Seq::START => String::new(),
+                shared => format!("; forks still share its records up to {shared}"),
+            };
+            print(&format!("removed {}{kept}\n", visible(id)))?;
+        }
+        removed.push(object([("session", id.as_str().into()), ("shared", deleted.shared.0.into())]));
+    }
+    if args.json {
+        print_json(&object([("removed", Json::from(removed))]))?;
+    }
+    Ok(Exit::Ok)
+}

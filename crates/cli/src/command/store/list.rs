@@ -1,0 +1,131 @@
+//! `turnkeep ls` and `turnkeep search`
+
+use std::fmt::Write;
+
+use pollster::block_on;
+use turnkeep_model::{Json, SessionId, Time};
+use turnkeep_store::{Cursor, Error, ErrorKind, Hit, Query, SearchQuery, Summary};
+
+use super::super::Ending;
+use crate::exit::Exit;
+use crate::report::{object, text_or_null};
+use crate::store_args::{Find, Ls};
+use crate::terminal::{BOLD, CYAN, DIM, YELLOW, counted, print, print_json, say, table, table_text};
+use crate::visible::visible;
+
+pub(crate) fn ls(args: &Ls) -> Ending {
+    let tag = |tag: &String| match tag.split_once('=') {
+        Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+        None => (tag.clone(), None),
+    };
+    let query = Query {
+        text: args.title.clone(),
+        tags: args.tag.iter().map(tag).collect(),
+        status: args.status.clone(),
+        parent: args.parent.as_deref().map(SessionId::new),
+        sort: args.sort.into(),
+        limit: args.limit,
+        after: args.after.as_deref().map(Cursor::from_word).transpose()?,
+        ..Query::default()
+    };
+    let page = block_on(args.place.open()?.list(&query))?;
+    let next = page.next.map(|next| next.to_word());
+    if args.json {
+        let sessions = page.sessions.iter().map(as_json).collect::<Vec<_>>();
+        print_json(&object([("sessions", Json::from(sessions)), ("next", text_or_null(next.as_deref()))]))?;
+        return Ok(Exit::Ok);
+    }
+    let mut rows = table(&["ID", "TITLE", "STATUS", "TURNS", "LAST", "CHANGED"]);
+    for summary in &page.sessions {
+        let (title, status) = (summary.title.as_deref().unwrap_or(""), summary.status.as_deref().unwrap_or(""));
+        let (turns, last) = (summary.turns.to_string(), summary.last.to_string());
+        rows.add_row([
+            &visible(summary.id.as_str()),
+            &visible(title),
+            &visible(status),
+            &turns,
+            &last,
+            &time(summary.updated),
+        ]);
+    }
+    print(&table_text(&rows))?;
+    if let Some(next) = next {
+        say(&format!("{DIM}there are more: --after {}{DIM:#}", visible(&next)));
+    }
+    Ok(Exit::Ok)
+}
+
+fn time(millis: i64) -> String {
+    let instant = jiff::Timestamp::from_millisecond(millis).unwrap_or_default();
+    Time::from_instant(instant).to_string()
+}
+
+fn as_json(summary: &Summary) -> Json {
+    let origin = summary.origin.as_ref().map_or(Json::Null, |origin| {
+        object([("session", origin.session.as_str().into()), ("seq", origin.seq.0.into())])
+    });
+    let tag = |(key, value): &(String, String)| Json::from(vec![Json::from(key.as_str()), Json::from(value.as_str())]);
+    object([
+        ("id", summary.id.as_str().into()),
+        ("parent", origin),
+        ("title", text_or_null(summary.title.as_deref())),
+        ("status", text_or_null(summary.status.as_deref())),
+        ("tags", Json::from(summary.tags.iter().map(tag).collect::<Vec<_>>())),
+        ("last", summary.last.0.into()),
+        ("turns", summary.turns.into()),
+        ("blocks", summary.blocks.into()),
+        ("bytes", summary.bytes.into()),
+        ("created", time(summary.created).into()),
+        ("updated", time(summary.updated).into()),
+    ])
+}
+
+pub(crate) fn search(args: &Find) -> Ending {
+    let store = args.place.open()?;
+    let Some(index) = store.search() else {
+        let error = Error::new(ErrorKind::Unsupported, "this store has no search");
+        return Err(error.hint("copy the sessions to an SQLite store").into());
+    };
+    let session = args.session.as_deref().map(SessionId::new);
+    let query = SearchQuery { text: args.words.join(" "), session, limit: args.limit };
+    let hits = block_on(index.search(&query))?;
+    if args.json {
+        print_json(&object([("hits", Json::from(hits.iter().map(hit_json).collect::<Vec<_>>()))]))?;
+        return Ok(Exit::Ok);
+    }
+    let mut text = String::new();
+    for hit in &hits {
+        let _ = writeln!(text, "{BOLD}{}{BOLD:#} {CYAN}{}{CYAN:#}", visible(hit.session.as_str()), hit.seq);
+        let _ = writeln!(text, "  {}", marked(hit));
+    }
+    let _ = writeln!(text, "{}", counted(hits.len(), "hit", "hits"));
+    print(&text)?;
+    Ok(Exit::Ok)
+}
+
+/// The snippet with its words marked.
+fn marked(hit: &Hit) -> String {
+    let (mut text, mut at) = (String::new(), 0);
+    for mark in hit.marks.iter().filter(|mark| mark.start < mark.end) {
+        if mark.start < at {
+            continue;
+        }
+        text.push_str(&visible(hit.snippet.get(at..mark.start).unwrap_or_default()));
+        let word = visible(hit.snippet.get(mark.clone()).unwrap_or_default());
+        let _ = write!(text, "{YELLOW}{word}{YELLOW:#}");
+        at = mark.end;
+    }
+    text.push_str(&visible(hit.snippet.get(at..).unwrap_or_default()));
+    text
+}
+
+fn hit_json(hit: &Hit) -> Json {
+    let mark =
+        |mark: &std::ops::Range<usize>| Json::from(vec![Json::from(mark.start as u64), Json::from(mark.end as u64)]);
+    object([
+        ("session", hit.session.as_str().into()),
+        ("seq", hit.seq.0.into()),
+        ("snippet", hit.snippet.as_str().into()),
+        ("marks", Json::from(hit.marks.iter().map(mark).collect::<Vec<_>>())),
+    ])
+}

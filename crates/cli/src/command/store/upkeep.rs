@@ -1,0 +1,163 @@
+//! `turnkeep verify`, `du` and `gc`
+
+use pollster::block_on;
+use turnkeep_model::{Json, SessionId};
+use turnkeep_store::{Error, ErrorKind, Finding, Retention, StoreExt, Usage, Verified};
+
+use super::super::Ending;
+use super::all_ids;
+use crate::exit::{Exit, Stop};
+use crate::progress::Progress;
+use crate::report::{object, texts};
+use crate::store_args::{Du, Gc, Verify};
+use crate::terminal::{GREEN, RED, counted, print, print_json, table, table_text};
+use crate::visible::visible;
+
+pub(crate) fn verify(args: &Verify) -> Ending {
+    let store = args.place.open()?;
+    let ids = match &args.id {
+        Some(id) => vec![SessionId::new(id.as_str())],
+        None => all_ids(&*store)?,
+    };
+    let mut progress = Progress::of("verify", ids.len());
+    let mut verified = Vec::new();
+    for id in &ids {
+        verified.push(block_on(store.verify(id))?);
+        progress.step();
+    }
+    progress.end();
+    let inside = match (&args.id, store.repair()) {
+        (None, Some(repair)) => block_on(repair.check(None))?,
+        _ => Vec::new(),
+    };
+    let sound = inside.is_empty() && verified.iter().all(|verified| verified.findings.is_empty());
+    if args.json {
+        let sessions = verified.iter().map(as_json).collect::<Vec<_>>();
+        let findings = inside.iter().map(words).collect::<Vec<_>>();
+        print_json(&object([
+            ("sound", sound.into()),
+            ("sessions", Json::from(sessions)),
+            ("findings", texts(&findings)),
+        ]))?;
+    } else {
+        print(&as_text(&verified, &inside))?;
+    }
+    Ok(if sound { Exit::Ok } else { Exit::Corrupt })
+}
+
+fn words(finding: &Finding) -> String {
+    match finding {
+        Finding::TornTail { bytes, .. } => {
+            format!("{bytes} bytes of a batch that was never acknowledged are at its end")
+        }
+        Finding::Gap { due, found, .. } => format!("record {found} stands where {due} is due"),
+        Finding::Damaged { seq: Some(seq), what, .. } => format!("record {seq}: {what}"),
+        Finding::Damaged { what, .. } | Finding::Stale { what } => what.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn as_json(verified: &Verified) -> Json {
+    object([
+        ("session", verified.session.as_str().into()),
+        ("last", verified.last.0.into()),
+        ("batches", verified.batches.into()),
+        ("digest", verified.digest.as_str().into()),
+        ("findings", texts(&verified.findings.iter().map(words).collect::<Vec<_>>())),
+    ])
+}
+
+fn as_text(verified: &[Verified], inside: &[Finding]) -> String {
+    let mut text = String::new();
+    let wrong = |what: String| format!("  {RED}{}{RED:#}\n", visible(&what));
+    for one in verified.iter().filter(|one| !one.findings.is_empty()) {
+        text.push_str(&format!("{}\n", visible(one.session.as_str())));
+        one.findings.iter().for_each(|finding| text.push_str(&wrong(words(finding))));
+    }
+    inside.iter().for_each(|finding| text.push_str(&wrong(words(finding))));
+    let batches: u64 = verified.iter().map(|one| one.batches).sum();
+    let sessions = counted(verified.len(), "session", "sessions");
+    if text.is_empty() {
+        return format!("{GREEN}sound{GREEN:#}: {sessions}, {batches} batches\n");
+    }
+    text
+}
+
+pub(crate) fn du(args: &Du) -> Ending {
+    let store = args.place.open()?;
+    let Some(accounting) = store.accounting() else {
+        return Err(cannot("this store keeps no account"));
+    };
+    let usage = block_on(accounting.usage())?;
+    if args.json {
+        print_json(&usage_json(&usage))?;
+        return Ok(Exit::Ok);
+    }
+    let mut rows = table(&["WHAT", "BYTES"]);
+    for (what, bytes) in parts(&usage) {
+        rows.add_row([what.to_owned(), bytes.to_string()]);
+    }
+    let mut sessions = table(&["SESSION", "OWN", "RAW", "SHARED"]);
+    for one in usage.sessions.iter().take(20) {
+        let id = visible(one.session.as_str());
+        sessions.add_row([id, one.own.to_string(), one.raw.to_string(), one.shared.to_string()]);
+    }
+    let amplification = format!("\nstored / raw, without search: {:.2}\n\n", usage.amplification());
+    print(&format!("{}{amplification}{}", table_text(&rows), table_text(&sessions)))?;
+    Ok(Exit::Ok)
+}
+
+fn parts(usage: &Usage) -> [(&'static str, u64); 8] {
+    [
+        ("raw", usage.raw),
+        ("journals", usage.journals),
+        ("bodies", usage.bodies),
+        ("listing", usage.listing),
+        ("dictionaries", usage.dictionaries),
+        ("search", usage.search),
+        ("free", usage.free),
+        ("total", usage.total),
+    ]
+}
+
+fn usage_json(usage: &Usage) -> Json {
+    let one = |one: &turnkeep_store::SessionUse| {
+        object([
+            ("session", one.session.as_str().into()),
+            ("own", one.own.into()),
+            ("raw", one.raw.into()),
+            ("shared", one.shared.into()),
+        ])
+    };
+    let sessions = ("sessions", Json::from(usage.sessions.iter().map(one).collect::<Vec<_>>()));
+    object(parts(usage).into_iter().map(|(what, bytes)| (what, bytes.into())).chain([sessions]))
+}
+
+pub(crate) fn gc(args: &Gc) -> Ending {
+    let store = args.place.open()?;
+    let Some(maintenance) = store.maintenance() else {
+        return Err(cannot("this store cannot be cleaned"));
+    };
+    let retention =
+        Retention { age: args.age(), count: args.keep_count, bytes: args.keep_bytes, rehearse: args.dry_run };
+    let freed = block_on(maintenance.gc(&retention))?;
+    let ids: Vec<&str> = freed.sessions.iter().map(SessionId::as_str).collect();
+    if args.json {
+        print_json(&object([
+            ("sessions", texts(&ids)),
+            ("batches", freed.batches.into()),
+            ("bodies", freed.bodies.into()),
+            ("bytes", freed.bytes.into()),
+        ]))?;
+        return Ok(Exit::Ok);
+    }
+    let verb = if args.dry_run { "would remove" } else { "removed" };
+    let mut text: String = ids.iter().map(|id| format!("{verb} {}\n", visible(id))).collect();
+    text.push_str(&format!("{verb} {}; {} bytes less\n", counted(ids.len(), "session", "sessions"), freed.bytes));
+    print(&text)?;
+    Ok(Exit::Ok)
+}
+
+fn cannot(what: &str) -> Stop {
+    Error::new(ErrorKind::Unsupported, what).hint("copy the sessions to an SQLite store").into()
+}

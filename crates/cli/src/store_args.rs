@@ -1,0 +1,243 @@
+//! The part of the command line that concerns stored sessions.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args as Group, ValueEnum};
+use turnkeep_codec::Target;
+use turnkeep_store::{Sort, Store, open};
+
+use crate::args::{Reading, target};
+use crate::exit::Stop;
+
+/// Which store is meant.
+#[derive(Group)]
+pub(crate) struct Place {
+    /// The store: `sqlite:PATH`, `file:DIR`; by default `TURNKEEP_STORE`, or a file in your data directory
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<String>,
+}
+
+impl Place {
+    /// The URL of the store.
+    pub(crate) fn url(&self) -> Result<String, Stop> {
+        let named = self.store.clone().or_else(|| std::env::var("TURNKEEP_STORE").ok().filter(|url| !url.is_empty()));
+        named.or_else(default_url).ok_or_else(|| {
+            let what = "there is no data directory to keep sessions in".to_owned();
+            Stop::Usage(what, "name a store with --store URL".to_owned())
+        })
+    }
+
+    pub(crate) fn open(&self) -> Result<Arc<dyn Store>, Stop> {
+        Ok(open(&self.url()?)?)
+    }
+}
+
+/// A file in the user's data directory.
+fn default_url() -> Option<String> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = || variable("HOME");
+    let data = if cfg!(windows) {
+        variable("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        home().map(|home| home.join("Library/Application Support"))
+    } else {
+        variable("XDG_DATA_HOME").or_else(|| home().map(|home| home.join(".local/share")))
+    };
+    Some(format!("sqlite:{}", data?.join("turnkeep/sessions.db").display()))
+}
+
+/// List stored sessions
+#[derive(Group)]
+pub(crate) struct Ls {
+    /// Only those with this text in their title
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Only those that carry this label
+    #[arg(long, value_name = "KEY[=VALUE]")]
+    pub(crate) tag: Vec<String>,
+    /// Only those that stand here, as in `in_progress`
+    #[arg(long, value_name = "STATE")]
+    pub(crate) status: Option<String>,
+    /// Only forks of this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) parent: Option<String>,
+    /// The order
+    #[arg(long, value_enum, default_value = "updated")]
+    pub(crate) sort: Order,
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+    /// Go on after the page that ended with this word
+    #[arg(long, value_name = "WORD")]
+    pub(crate) after: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Order {
+    Updated,
+    Created,
+    Id,
+}
+
+impl From<Order> for Sort {
+    fn from(order: Order) -> Sort {
+        match order {
+            Order::Updated => Sort::Updated,
+            Order::Created => Sort::Created,
+            Order::Id => Sort::Id,
+        }
+    }
+}
+
+/// Search what was said in stored sessions
+#[derive(Group)]
+pub(crate) struct Find {
+    /// The words; all must be there
+    #[arg(value_name = "Q", required = true)]
+    pub(crate) words: Vec<String>,
+    /// Only in this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// How many hits at most
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Make a session that shares the past of another
+#[derive(Group)]
+pub(crate) struct Fork {
+    /// The session
+    pub(crate) id: String,
+    /// The last record they share; the end where it is not named
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) at: Option<u64>,
+    /// The new session's id; made from the old one where it is not named
+    #[arg(long = "as", value_name = "ID")]
+    pub(crate) child: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Remove stored sessions
+#[derive(Group)]
+pub(crate) struct Rm {
+    /// The sessions
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Check every sum of stored sessions
+#[derive(Group)]
+pub(crate) struct Verify {
+    /// One session; all of them where it is not named
+    pub(crate) id: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Say what takes how much space
+#[derive(Group)]
+pub(crate) struct Du {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Remove what is no longer kept, and give space back
+#[derive(Group)]
+pub(crate) struct Gc {
+    /// Keep sessions that were changed in the last N days
+    #[arg(long, value_name = "N")]
+    pub(crate) keep_days: Option<u64>,
+    /// Keep the N sessions that were changed last
+    #[arg(long, value_name = "N")]
+    pub(crate) keep_count: Option<u64>,
+    /// Keep the sessions that were changed last and have N bytes together
+    #[arg(long, value_name = "N")]
+    pub(crate) keep_bytes: Option<u64>,
+    /// Only say what would go
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+impl Gc {
+    pub(crate) fn age(&self) -> Option<Duration> {
+        self.keep_days.map(|days| Duration::from_secs(days.saturating_mul(86_400)))
+    }
+}
+
+/// Store sessions of files
+#[derive(Group)]
+pub(crate) struct Import {
+    /// The files; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Write a stored session as a file
+#[derive(Group)]
+pub(crate) struct Export {
+    /// The session
+    pub(crate) id: String,
+    /// The format to write, optionally with a variant
+    #[arg(long, value_name = "FORMAT[:VARIANT]", value_parser = target, default_value = "turnkeep.jsonl")]
+    pub(crate) to: Target,
+    /// Where to write; `-` is standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Copy sessions to another store
+#[derive(Group)]
+pub(crate) struct Copy {
+    /// The sessions; all of them where none is named
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// The other store
+    #[arg(long, value_name = "URL")]
+    pub(crate) to_store: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}

@@ -1,0 +1,144 @@
+//! What follows from the trait, for every store.
+
+use futures_util::StreamExt;
+use turnkeep_model::{Batch, Head, Journal, Ledger, Parent, Seq, Session, SessionId, absorb};
+
+use crate::error::Result;
+use crate::import::{self, Imported};
+use crate::store::{Store, summary_of};
+use crate::summary::Summary;
+use crate::verify::{self, Verified};
+use crate::window::Window;
+
+/// A whole session, read from its journal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Loaded {
+    /// The session.
+    pub session: Session,
+    /// The place of its last record.
+    pub seq: Seq,
+    /// What is known of its tool calls.
+    pub ledger: Ledger,
+}
+
+/// What every store can do besides.
+pub trait StoreExt: Store {
+    /// All of a session.
+    fn load(&self, session: &SessionId) -> impl Future<Output = Result<Loaded>> + Send {
+        async move {
+            let origin = self.summary(session).await?.origin;
+            let mut loaded = fold(self, session, Seq(u64::MAX)).await?;
+            loaded.session.id = Some(session.clone());
+            if let Some(origin) = origin {
+                loaded.session.parent =
+                    Some(Parent { session: origin.session, seq: Some(origin.seq), ..Parent::default() });
+            }
+            Ok(loaded)
+        }
+    }
+
+    /// The session as it was at `seq`.
+    fn load_at(&self, session: &SessionId, seq: Seq) -> impl Future<Output = Result<Loaded>> + Send {
+        async move {
+            let mut loaded = fold(self, session, seq).await?;
+            loaded.session.id = Some(session.clone());
+            Ok(loaded)
+        }
+    }
+
+    /// The last `turns` turns of a session, and all of it that is not turns. A store with cached heads does not read
+    /// the rest.
+    fn load_window(&self, session: &SessionId, turns: u32) -> impl Future<Output = Result<Window>> + Send {
+        async move {
+            let mut window = match self.head_cache() {
+                Some(cache) => cache.window(session, turns).await?,
+                None => {
+                    let (head, session) = fold_with_head(self, session).await?;
+                    Window::of(head, session, turns)
+                }
+            };
+            window.head.session.id = Some(session.clone());
+            Ok(window)
+        }
+    }
+
+    /// What a listing shows of the session.
+    fn summary(&self, session: &SessionId) -> impl Future<Output = Result<Summary>> + Send {
+        summary_of(self, session)
+    }
+
+    /// The place of the last record.
+    fn last(&self, session: &SessionId) -> impl Future<Output = Result<Seq>> + Send {
+        async move { Ok(self.summary(session).await?.last) }
+    }
+
+    /// The journal of a session.
+    fn journal(&self, session: &SessionId) -> impl Future<Output = Result<Journal>> + Send {
+        async move {
+            let mut journal = Journal { session: Some(session.clone()), ..Journal::default() };
+            let mut batches = self.read(session, Seq::START);
+            while let Some(batch) = batches.next().await {
+                journal.batches.push(batch?);
+            }
+            Ok(journal)
+        }
+    }
+
+    /// Checks every sum of a session, that nothing is missing, and what the store itself knows to be wrong.
+    fn verify(&self, session: &SessionId) -> impl Future<Output = Result<Verified>> + Send {
+        verify::verify(self, session)
+    }
+
+    /// Copies a session to another store, byte for byte, and checks the copy. A copy that was begun goes on where it
+    /// ended; a fork shares its past there too, if its parent is there.
+    fn copy_to<'a>(
+        &'a self,
+        session: &'a SessionId,
+        to: &'a dyn Store,
+    ) -> impl Future<Output = Result<Verified>> + Send + 'a {
+        import::copy(self, session, to)
+    }
+
+    /// Appends a journal as a new session; the same journal twice gives one session.
+    fn import<'a>(&'a self, journal: &'a Journal) -> impl Future<Output = Result<Imported>> + Send + 'a {
+        import::import(self, journal)
+    }
+}
+
+impl<S: Store + ?Sized> StoreExt for S {}
+
+async fn fold(store: &(impl Store + ?Sized), session: &SessionId, until: Seq) -> Result<Loaded> {
+    let mut loaded = Loaded::default();
+    let mut batches = store.read(session, Seq::START);
+    while let Some(batch) = batches.next().await {
+        let batch = batch?;
+        if batch.last() > until {
+            break;
+        }
+        take_in(&mut loaded, batch).map_err(|error| error.session(session))?;
+    }
+    Ok(loaded)
+}
+
+fn take_in(loaded: &mut Loaded, batch: Batch) -> Result<()> {
+    for (entry, seq) in batch.events.into_iter().zip(batch.seq.0..) {
+        loaded.seq = Seq(seq);
+        loaded.ledger.apply(loaded.seq, &entry.event);
+        absorb(&mut loaded.session, entry.event).map_err(|error| crate::Error::from(error).seq(Seq(seq)))?;
+    }
+    Ok(())
+}
+
+async fn fold_with_head(store: &(impl Store + ?Sized), session: &SessionId) -> Result<(Head, Session)> {
+    let mut head = Head::default();
+    let mut loaded = Loaded::default();
+    let mut batches = store.read(session, Seq::START);
+    while let Some(batch) = batches.next().await {
+        let batch = batch?;
+        for (entry, seq) in batch.events.iter().zip(batch.seq.0..) {
+            head.apply(Seq(seq), &entry.event)?;
+        }
+        take_in(&mut loaded, batch)?;
+    }
+    Ok((head, loaded.session))
+}

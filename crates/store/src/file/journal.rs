@@ -1,0 +1,183 @@
+//! What is known of one journal file: its head, and where every batch ends.
+
+use turnkeep_model::{Batch, Journal, Json, Object, Seq, SessionId};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::summary::{Effects, Mark, Origin, Summary};
+
+/// A journal file as far as it was read. It holds no content.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub(super) summary: Summary,
+    /// The file whose past it shares.
+    pub(super) past: Option<Past>,
+    /// Where its own batches begin and end.
+    pub(super) ends: Vec<End>,
+    /// Where the last whole line ends, and how.
+    pub(super) good: u64,
+    pub(super) ending: Ending,
+    /// Bytes after that which are no whole line.
+    pub(super) torn: u64,
+}
+
+/// Where the past of a fork is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Past {
+    pub(super) stem: String,
+    pub(super) until: Seq,
+    pub(super) mark: Mark,
+}
+
+/// One batch of a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) mark: Mark,
+}
+
+/// Whether the last whole line has its line break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Broken,
+    Bare,
+}
+
+impl Known {
+    /// A session that has no file yet.
+    pub(super) fn new(session: &SessionId) -> Known {
+        Known {
+            summary: Summary::new(session.clone()),
+            past: None,
+            ends: Vec::new(),
+            good: 0,
+            ending: Ending::Broken,
+            torn: 0,
+        }
+    }
+
+    /// A fork that has no batch of its own yet.
+    pub(super) fn fork(summary: Summary, past: Past) -> Known {
+        Known { summary, past: Some(past), ends: Vec::new(), good: 0, ending: Ending::Broken, torn: 0 }
+    }
+
+    /// Whether the session exists: it has a batch, or is a fork.
+    pub(super) fn exists(&self) -> bool {
+        self.past.is_some() || !self.ends.is_empty()
+    }
+
+    /// The first line.
+    pub(super) fn head_line(&self) -> String {
+        let mut journal = Journal { session: Some(self.summary.id.clone()), ..Journal::default() };
+        if let (Some(past), Some(origin)) = (&self.past, &self.summary.origin) {
+            journal.extra.part_mut("turnkeep").fields.set("fork", fork_field(past, origin, &self.summary));
+        }
+        journal.head_line()
+    }
+
+    /// What the first line says. The batches of a fork begin where its past ends.
+    pub(super) fn from_head(line: &str) -> Result<Known> {
+        let journal = Journal::from_head_line(line)?;
+        let session = journal.session.ok_or_else(|| damaged("the journal names no session"))?;
+        let mut known = Known::new(&session);
+        let fields = journal.extra.fields("turnkeep").cloned().unwrap_or_default();
+        if let Some(Json::Object(fork)) = fields.get("fork") {
+            let (past, origin) = read_fork(fork).ok_or_else(|| damaged("the journal does not say what it forks"))?;
+            let mut summary = Summary::new(origin.session.clone());
+            summary.title = fork.get_str("title").map(|title| title.into_owned());
+            summary.status = fork.get_str("status").map(|status| status.into_owned());
+            summary.tags = tags(fork);
+            summary.created = number(fork, "created").unwrap_or_default() as i64;
+            summary.updated = number(fork, "updated").unwrap_or_default() as i64;
+            summary.last = past.until;
+            known.summary = summary.forked(session, past.mark);
+            known.past = Some(past);
+        }
+        Ok(known)
+    }
+
+    /// Takes in the next line, which stands at `start`; `changed` is the file's time.
+    pub(super) fn take(&mut self, line: &str, start: u64, changed: i64) -> Result<()> {
+        let (batch, _) = Batch::from_line(line)?;
+        let due = self.summary.last.next();
+        if batch.seq != due || batch.events.is_empty() {
+            return Err(damaged(&format!("the journal goes on at {} where {due} is due", batch.seq)));
+        }
+        self.summary.apply(&Effects::of(&batch, line.len()), changed);
+        self.ended(start, start + line.len() as u64);
+        Ok(())
+    }
+
+    /// Notes where the batch that was just counted stands.
+    pub(super) fn ended(&mut self, start: u64, end: u64) {
+        self.ends.push(End { start, end, mark: self.summary.mark() });
+    }
+
+    /// What is counted up to the batch of this file that ends at `at`.
+    pub(super) fn mark(&self, at: Seq) -> Option<Mark> {
+        if let Some(past) = self.past.as_ref().filter(|past| past.until == at) {
+            return Some(past.mark);
+        }
+        let found = self.ends.binary_search_by_key(&at, |end| end.mark.last).ok()?;
+        self.ends.get(found).map(|end| end.mark)
+    }
+
+    /// The batches of this file whose last record is in the range.
+    pub(super) fn between(&self, after: Seq, until: Seq) -> &[End] {
+        let from = self.ends.partition_point(|end| end.mark.last <= after);
+        let to = self.ends.partition_point(|end| end.mark.last <= until);
+        self.ends.get(from..to).unwrap_or_default()
+    }
+}
+
+pub(super) fn damaged(what: &str) -> Error {
+    Error::new(ErrorKind::Corrupt, what).hint("restore the file, or run `turnkeep verify`")
+}
+
+fn fork_field(past: &Past, origin: &Origin, summary: &Summary) -> Json {
+    let mut fields = Object::new();
+    fields.set("session", origin.session.as_str());
+    fields.set("seq", past.until.0);
+    fields.set("file", past.stem.as_str());
+    fields.set("turns", past.mark.turns);
+    fields.set("blocks", past.mark.blocks);
+    fields.set("bytes", past.mark.bytes);
+    fields.set("created", u64::try_from(summary.created).unwrap_or_default());
+    fields.set("updated", u64::try_from(summary.updated).unwrap_or_default());
+    if let Some(title) = &summary.title {
+        fields.set("title", title.as_str());
+    }
+    if let Some(status) = &summary.status {
+        fields.set("status", status.as_str());
+    }
+    let pair = |(key, value): &(String, String)| Json::from(vec![Json::from(key.as_str()), Json::from(value.as_str())]);
+    fields.set("tags", Json::from(summary.tags.iter().map(pair).collect::<Vec<_>>()));
+    Json::Object(fields)
+}
+
+fn read_fork(fork: &Object) -> Option<(Past, Origin)> {
+    let until = Seq(number(fork, "seq")?);
+    let mark = Mark {
+        last: until,
+        turns: number(fork, "turns")?,
+        blocks: number(fork, "blocks")?,
+        bytes: number(fork, "bytes")?,
+    };
+    let session = SessionId::new(fork.get_str("session")?);
+    Some((Past { stem: fork.get_str("file")?.into_owned(), until, mark }, Origin { session, seq: until }))
+}
+
+fn number(fields: &Object, key: &str) -> Option<u64> {
+    fields.get(key)?.as_number()?.as_str().parse().ok()
+}
+
+fn tags(fork: &Object) -> Vec<(String, String)> {
+    let pairs = fork.get("tags").and_then(Json::as_array).unwrap_or_default();
+    pairs
+        .iter()
+        .filter_map(|pair| match pair.as_array()? {
+            [key, value] => Some((key.as_str()?.into_owned(), value.as_str()?.into_owned())),
+            _ => None,
+        })
+        .collect()
+}

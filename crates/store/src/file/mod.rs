@@ -1,0 +1,9 @@
+//! `file:DIR` — one journal file a session, in the format `turnkeep.jsonl`.
+
+mod journal;
+mod name;
+mod repair;
+mod shelf;
+mod store;
+
+pub use store::FileStore;

@@ -1,0 +1,93 @@
+//! Finding what is wrong with the files, and saving what can be saved.
+
+use turnkeep_model::{Batch, Seq, SessionId};
+
+use super::journal::Known;
+use super::shelf::Shelf;
+use crate::error::{Error, Result};
+use crate::power::Repaired;
+use crate::verify::Finding;
+use crate::work::lock;
+
+impl Shelf {
+    /// Torn tails and damaged lines.
+    pub(super) fn check(&self, session: Option<&SessionId>) -> Result<Vec<Finding>> {
+        let stems = match session {
+            Some(session) => vec![self.live(session)?],
+            None => self.stems()?,
+        };
+        let mut findings = Vec::new();
+        for stem in stems {
+            match self.known(&stem) {
+                Ok(Some(known)) if known.torn > 0 => {
+                    findings.push(Finding::TornTail { session: known.summary.id.clone(), bytes: known.torn });
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    let (session, seq) = (session.cloned(), error.at_seq());
+                    findings.push(Finding::Damaged { session, seq, what: error.to_string() });
+                }
+            }
+        }
+        Ok(findings)
+    }
+
+    /// Cuts torn tails off, and keeps of a damaged file what comes before the damage; the damaged one is kept beside it.
+    pub(super) fn repair(&self) -> Result<Vec<Repaired>> {
+        let _held = self.hold()?;
+        let mut repaired = Vec::new();
+        for stem in self.stems()? {
+            match self.known(&stem) {
+                Ok(Some(known)) if known.torn > 0 => repaired.push(self.cut_tail(&stem, &known)?),
+                Ok(_) => {}
+                Err(_) => repaired.extend(self.save_prefix(&stem)?),
+            }
+        }
+        Ok(repaired)
+    }
+
+    fn cut_tail(&self, stem: &str, known: &Known) -> Result<Repaired> {
+        let file = self.journal_file(stem);
+        let done = self.disk.truncate(&file, known.good).and_then(|()| self.disk.sync(&file));
+        done.map_err(|error| Error::io("repair", &file, error))?;
+        let lost = format!("{} bytes of a batch that was never acknowledged", known.torn);
+        Ok(Repaired { session: known.summary.id.clone(), last: known.summary.last, lost })
+    }
+
+    fn save_prefix(&self, stem: &str) -> Result<Option<Repaired>> {
+        let file = self.journal_file(stem);
+        let bytes = self.disk.read(&file, 0, u64::MAX).map_err(|error| Error::io("read", &file, error))?;
+        let (kept, session, last) = good_prefix(&bytes);
+        let Some(session) = session else {
+            return Ok(None);
+        };
+        let aside = file.with_extension("damaged");
+        let saved = self.disk.rename(&file, &aside).and_then(|()| self.disk.append(&file, kept));
+        let saved = saved.and_then(|()| self.disk.sync(&file)).and_then(|()| self.disk.sync_folder(&self.folder));
+        saved.map_err(|error| Error::io("repair", &file, error))?;
+        lock(&self.files).remove(stem);
+        let lost =
+            format!("{} bytes after the damage; all of it is kept in {}", bytes.len() - kept.len(), aside.display());
+        Ok(Some(Repaired { session, last, lost }))
+    }
+}
+
+/// The whole and gapless lines at the beginning of a file, whose they are, and the last record in them.
+fn good_prefix(bytes: &[u8]) -> (&[u8], Option<SessionId>, Seq) {
+    let mut known: Option<Known> = None;
+    let mut good = 0;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let text = std::str::from_utf8(line).ok().and_then(|text| text.strip_suffix('\n'));
+        let taken = match (text, &mut known) {
+            (Some(text), None) => Known::from_head(text).map(|head| known = Some(head)).is_ok(),
+            (Some(text), Some(known)) => Batch::from_line(text).is_ok() && known.take(text, 0, 0).is_ok(),
+            (None, _) => false,
+        };
+        if !taken {
+            break;
+        }
+        good += line.len();
+    }
+    let last = known.as_ref().map_or(Seq::START, |known| known.summary.last);
+    (bytes.get(..good).unwrap_or_default(), known.map(|known| known.summary.id), last)
+}

@@ -1,0 +1,61 @@
+//! Durable homes of journals, behind one small trait.
+//!
+//! A [`Store`] keeps, for every session, an append-only journal without gaps. [`Store::append`] is the only way to
+//! write: a compare-and-swap on the last place. [`StoreExt`] adds what follows from that for every store; what only
+//! some can do ([`Search`], [`Leases`], [`HeadCache`], [`Accounting`], [`Maintenance`],
+//! [`Repair`]) are traits of their own.
+//!
+//! ```
+//! use turnkeep_model::{Batch, Event, Seq, SessionId, event::LogAdded};
+//! use turnkeep_store::{StoreExt, open};
+//!
+//! # pollster::block_on(async {
+//! let store = open("memory:")?;
+//! let id = SessionId::new("s1");
+//! let event = Event::from(LogAdded { line: "hello".into() });
+//!
+//! let last = store.append(&id, Seq::START, &Batch::new(Seq(1), vec![event.into()])).await?;
+//!
+//! assert_eq!(last, Seq(1));
+//! assert_eq!(store.load(&id).await?.session.logs, ["hello"]);
+//! # Ok::<(), turnkeep_store::Error>(())
+//! # }).unwrap();
+//! ```
+
+pub mod disk;
+mod error;
+mod ext;
+mod file;
+mod import;
+mod memory;
+mod options;
+mod power;
+mod query;
+mod snippet;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod store;
+mod summary;
+pub mod url;
+mod verify;
+mod window;
+mod work;
+
+pub use error::{Error, ErrorKind, Result};
+pub use ext::{Loaded, StoreExt};
+pub use file::FileStore;
+pub use import::Imported;
+pub use memory::MemoryStore;
+pub use options::{Clock, Durability, Listener, Notice, Options};
+pub use power::{
+    Accounting, Claim, Erased, Freed, HeadCache, Hit, Lease, Leases, Maintenance, Repair, Repaired, Retention, Search,
+    SearchQuery, SessionUse, Usage,
+};
+pub use query::{Cursor, Page, Query, Sort};
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;
+pub use store::{Batches, BoxFuture, Deleted, Store};
+pub use summary::{Origin, Summary};
+pub use url::{open, open_with};
+pub use verify::{Finding, Verified};
+pub use window::Window;

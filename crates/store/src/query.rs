@@ -1,0 +1,135 @@
+//! What to list, in which order, and where to go on.
+
+use std::cmp::Ordering;
+
+use turnkeep_model::SessionId;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::summary::Summary;
+
+/// Which sessions to list. What is not set does not filter.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    /// The session of this id.
+    pub id: Option<SessionId>,
+    /// Sessions that carry all of these labels; a label without a value matches any.
+    pub tags: Vec<(String, Option<String>)>,
+    /// Sessions that stand here: the word of a status.
+    pub status: Option<String>,
+    /// Sessions with this text in their title; the case of ASCII letters does not matter.
+    pub text: Option<String>,
+    /// Forks of this session.
+    pub parent: Option<SessionId>,
+    /// Sessions changed at this time or later, in milliseconds since 1970.
+    pub since: Option<i64>,
+    /// Sessions changed before this time.
+    pub before: Option<i64>,
+    /// The order.
+    pub sort: Sort,
+    /// How many at most on one page; 0 for the usual number.
+    pub limit: usize,
+    /// Where the page before ended.
+    pub after: Option<Cursor>,
+}
+
+/// The order of a listing. Equal ones follow their ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// The last changed first.
+    #[default]
+    Updated,
+    /// The newest first.
+    Created,
+    /// By id.
+    Id,
+}
+
+/// Where a page ended. It names a place in the order, not a number of rows, so that sessions that come or go meanwhile
+/// move no other one to another page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    pub(crate) time: i64,
+    pub(crate) id: SessionId,
+}
+
+/// One page of a listing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Page {
+    /// The sessions.
+    pub sessions: Vec<Summary>,
+    /// Where to go on, if there is more.
+    pub next: Option<Cursor>,
+}
+
+const USUAL_LIMIT: usize = 100;
+
+impl Cursor {
+    /// The cursor as a word that can be handed around.
+    pub fn to_word(&self) -> String {
+        format!("{}.{}", self.time, self.id)
+    }
+
+    /// The cursor of a word.
+    ///
+    /// # Errors
+    /// `Unsupported` if the word is no cursor.
+    pub fn from_word(word: &str) -> Result<Cursor> {
+        let parsed = word.split_once('.').and_then(|(time, id)| Some((time.parse().ok()?, SessionId::new(id))));
+        let (time, id) = parsed.ok_or_else(|| Error::new(ErrorKind::Unsupported, "this is no place in a listing"))?;
+        Ok(Cursor { time, id })
+    }
+}
+
+impl Sort {
+    /// Where a summary stands in this order.
+    pub(crate) fn place(self, summary: &Summary) -> Cursor {
+        let time = match self {
+            Sort::Updated => summary.updated,
+            Sort::Created => summary.created,
+            Sort::Id => 0,
+        };
+        Cursor { time, id: summary.id.clone() }
+    }
+
+    fn order(a: &Cursor, b: &Cursor) -> Ordering {
+        b.time.cmp(&a.time).then_with(|| a.id.cmp(&b.id))
+    }
+}
+
+impl Query {
+    /// How many at most on one page.
+    pub(crate) fn page_size(&self) -> usize {
+        if self.limit == 0 { USUAL_LIMIT } else { self.limit }
+    }
+
+    pub(crate) fn matches(&self, summary: &Summary) -> bool {
+        let carries = |(key, value): &(String, Option<String>)| {
+            summary.tags.iter().any(|(k, v)| k == key && value.as_ref().is_none_or(|value| value == v))
+        };
+        let lower = |text: &str| text.to_ascii_lowercase();
+        self.id.as_ref().is_none_or(|id| *id == summary.id)
+            && self.status.as_ref().is_none_or(|status| Some(status) == summary.status.as_ref())
+            && self
+                .text
+                .as_ref()
+                .is_none_or(|text| summary.title.as_deref().is_some_and(|title| lower(title).contains(&lower(text))))
+            && self.parent.as_ref().is_none_or(|id| summary.origin.as_ref().is_some_and(|origin| origin.session == *id))
+            && self.since.is_none_or(|since| summary.updated >= since)
+            && self.before.is_none_or(|before| summary.updated < before)
+            && self.tags.iter().all(carries)
+    }
+
+    /// The page of these summaries, for stores that have all of them at hand.
+    pub(crate) fn page<'a>(&self, all: impl Iterator<Item = &'a Summary>) -> Page {
+        let mut found: Vec<(Cursor, &Summary)> =
+            all.filter(|summary| self.matches(summary)).map(|summary| (self.sort.place(summary), summary)).collect();
+        if let Some(after) = &self.after {
+            found.retain(|(place, _)| Sort::order(place, after) == Ordering::Greater);
+        }
+        found.sort_by(|(a, _), (b, _)| Sort::order(a, b));
+        let more = found.len() > self.page_size();
+        found.truncate(self.page_size());
+        let next = found.last().filter(|_| more).map(|(place, _)| place.clone());
+        Page { sessions: found.into_iter().map(|(_, summary)| summary.clone()).collect(), next }
+    }
+}

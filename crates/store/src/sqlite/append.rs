@@ -1,0 +1,205 @@
+//! Appending and forking, inside a transaction of the writer.
+
+use rusqlite::params;
+use turnkeep_model::{Batch, Event, Head, Seq, SessionId, Spelling};
+
+use super::chain::{Place, key, signed};
+use super::desk::Desk;
+use super::dictionary::Dictionaries;
+use super::pack::{Packed, pack};
+use super::schema::failed;
+use crate::error::{Error, Result};
+use crate::store::{check_batch, check_size, no_such_place, taken};
+use crate::summary::{Effects, Summary};
+
+/// A batch, made ready by whoever appends it, so that the writer has little to do.
+pub(super) struct Ready {
+    pub(super) session: SessionId,
+    pub(super) at: Seq,
+    pub(super) first: Seq,
+    pub(super) spelling: Spelling,
+    pub(super) packed: Packed,
+    pub(super) effects: Effects,
+    /// The events that concern the head.
+    pub(super) notes: Vec<(Seq, Event)>,
+}
+
+/// A line, and the batch it is of, made ready.
+pub(super) fn ready(
+    session: &SessionId,
+    at: Seq,
+    batch: &Batch,
+    limit: usize,
+    dictionaries: &Dictionaries,
+) -> Result<(Ready, String)> {
+    check_batch(session, at, batch)?;
+    let line = batch.to_line();
+    check_size(session, line.len(), limit)?;
+    let ready = Ready {
+        session: session.clone(),
+        at,
+        first: batch.seq,
+        spelling: batch.spelling(),
+        packed: pack(&line, dictionaries)?,
+        effects: Effects::of(batch, line.len()),
+        notes: notes(batch),
+    };
+    Ok((ready, line))
+}
+
+/// What a head needs of a batch; of turns only that they opened.
+fn notes(batch: &Batch) -> Vec<(Seq, Event)> {
+    let numbered = batch.events.iter().zip(batch.seq.0..).map(|(entry, seq)| (Seq(seq), &entry.event));
+    numbered.filter(|(_, event)| Head::concerns(event)).map(|(seq, event)| (seq, note(event))).collect()
+}
+
+fn note(event: &Event) -> Event {
+    match event {
+        Event::TurnOpened(_) => Event::TurnOpened(turnkeep_model::event::TurnOpened::default()),
+        other => other.clone(),
+    }
+}
+
+/// Appends, if the session is where the appender believes it to be. Nothing is written before that is known.
+pub(super) fn append(desk: &mut Desk, ready: &Ready) -> Result<Seq> {
+    let session = &ready.session;
+    let place = match desk.find(session)? {
+        Some(place) if place.last != ready.at => return Err(Error::stale(session, ready.at, place.last)),
+        Some(place) => place,
+        None if ready.at != Seq::START => return Err(Error::unknown(session)),
+        None => begin(desk, session)?,
+    };
+    let summary = update(desk, &place, &ready.effects)?;
+    insert(desk, &place, &summary, ready)?;
+    super::heads::note(desk, place.sid, ready)?;
+    Ok(ready.effects.last)
+}
+
+fn begin(desk: &Desk, session: &SessionId) -> Result<Place> {
+    desk.connection
+        .prepare_cached(
+            "INSERT INTO session (id, last, turns, blocks, bytes, created, updated) VALUES (?1, 0, 0, 0, 0, 0, 0)",
+        )
+        .and_then(|mut insert| insert.execute([session.as_str()]))
+        .map_err(failed)?;
+    Ok(Place { sid: desk.connection.last_insert_rowid(), last: Seq::START, turns: 0, bytes: 0 })
+}
+
+fn update(desk: &Desk, place: &Place, effects: &Effects) -> Result<Summary> {
+    let mut summary = desk.row_summary(place.sid)?;
+    summary.apply(effects, desk.clock.now());
+    desk.connection
+        .prepare_cached(
+            "UPDATE session SET last = ?2, turns = ?3, blocks = ?4, bytes = ?5, created = ?6, updated = ?7, \
+             title = ?8, status = ?9 WHERE sid = ?1",
+        )
+        .and_then(|mut update| {
+            update.execute(params![
+                place.sid,
+                signed(summary.last.0),
+                signed(summary.turns),
+                signed(summary.blocks),
+                signed(summary.bytes),
+                summary.created,
+                summary.updated,
+                summary.title,
+                summary.status
+            ])
+        })
+        .map_err(failed)?;
+    if let Some(tags) = &effects.tags {
+        set_tags(desk, place.sid, tags)?;
+    }
+    Ok(summary)
+}
+
+fn set_tags(desk: &Desk, sid: i64, tags: &[(String, String)]) -> Result<()> {
+    let mut delete = desk.connection.prepare_cached("DELETE FROM tag WHERE sid = ?1").map_err(failed)?;
+    delete.execute([sid]).map_err(failed)?;
+    let mut insert = desk.connection.prepare_cached("INSERT INTO tag VALUES (?1, ?2, ?3, ?4)").map_err(failed)?;
+    for (n, (key, value)) in tags.iter().enumerate() {
+        insert.execute(params![sid, n as i64, key, value]).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn insert(desk: &Desk, place: &Place, summary: &Summary, ready: &Ready) -> Result<()> {
+    let packed = &ready.packed;
+    put_bodies(desk, packed)?;
+    desk.connection
+        .prepare_cached("INSERT INTO batch VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")
+        .and_then(|mut insert| {
+            insert.execute(params![
+                key(place.sid, ready.first).unwrap_or_default(),
+                signed(ready.effects.last.0),
+                signed(place.turns),
+                signed(summary.turns),
+                signed(summary.blocks),
+                signed(summary.bytes),
+                spelling_number(ready.spelling),
+                packed.dictionary,
+                packed.raw as i64,
+                hashes(packed),
+                packed.data
+            ])
+        })
+        .map(drop)
+        .map_err(failed)
+}
+
+pub(super) fn spelling_number(spelling: Spelling) -> i64 {
+    match spelling {
+        Spelling::Ours => 0,
+        Spelling::Foreign => 1,
+    }
+}
+
+/// The hashes of the bodies of a line, one after the other.
+pub(super) fn hashes(packed: &Packed) -> Option<Vec<u8>> {
+    let hashes: Vec<u8> = packed.bodies.iter().flat_map(|body| body.hash).collect();
+    if hashes.is_empty() { None } else { Some(hashes) }
+}
+
+/// Stores the bodies that are new, and counts one more use of each.
+pub(super) fn put_bodies(desk: &Desk, packed: &Packed) -> Result<()> {
+    for body in &packed.bodies {
+        desk.connection
+            .prepare_cached(
+                "INSERT INTO body (hash, refs, dictionary, raw, data) VALUES (?1, 1, -1, ?2, ?3) \
+                 ON CONFLICT (hash) DO UPDATE SET refs = refs + 1",
+            )
+            .and_then(|mut insert| insert.execute(params![body.hash.as_slice(), body.raw as i64, body.data]))
+            .map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Makes a session that shares the past of another.
+pub(super) fn fork(desk: &mut Desk, session: &SessionId, at: Seq, child: &SessionId) -> Result<()> {
+    let place = desk.must_find(session)?;
+    if desk.find(child)?.is_some() {
+        return Err(taken(child));
+    }
+    let holder = desk.segments(place.sid, place.last)?.into_iter().find(|part| part.after < at && at <= part.until);
+    let row = holder.map(|part| Ok::<_, Error>((part.sid, desk.row_with(part.sid, at)?))).transpose()?;
+    let Some((holder, Some(row))) = row.filter(|(_, row)| row.as_ref().is_some_and(|row| row.last == at)) else {
+        return Err(no_such_place(session, at));
+    };
+    let same = at == place.last;
+    desk.connection
+        .prepare_cached(
+            "INSERT INTO session (id, past, until, origin, last, turns, blocks, bytes, created, updated, title, status) \
+             SELECT ?1, ?2, ?3, ?4, ?3, batch.turns, batch.blocks, batch.bytes, s.created, s.updated, s.title, \
+             CASE WHEN ?5 THEN s.status END FROM session s, batch WHERE s.sid = ?6 AND batch.at = ?7",
+        )
+        .and_then(|mut insert| {
+            insert.execute(params![child.as_str(), holder, signed(at.0), session.as_str(), same, place.sid, row.at])
+        })
+        .map_err(failed)?;
+    let sid = desk.connection.last_insert_rowid();
+    desk.connection
+        .prepare_cached("INSERT INTO tag SELECT ?1, n, key, value FROM tag WHERE sid = ?2")
+        .and_then(|mut insert| insert.execute([sid, place.sid]))
+        .map(drop)
+        .map_err(failed)
+}

@@ -1,0 +1,86 @@
+//! Retention, and giving space back.
+
+use rusqlite::{Connection, params};
+use turnkeep_model::SessionId;
+
+use super::chain::unsigned;
+use super::desk::{Desk, transact};
+use super::remove::delete;
+use super::schema::failed;
+use crate::error::Result;
+use crate::power::{Freed, Retention};
+
+pub(super) fn gc(desk: &mut Desk, retention: &Retention) -> Result<Freed> {
+    let before = size(&desk.connection)?;
+    let sessions = expired(desk, retention)?;
+    if retention.rehearse {
+        return Ok(Freed { sessions, ..Freed::default() });
+    }
+    let counted = count(desk)?;
+    for session in &sessions {
+        // One transaction each, so that appenders wait for one deletion at most.
+        transact(desk, |desk| delete(desk, session))?;
+    }
+    let bodies = transact(desk, sweep)?;
+    let left = count(desk)?;
+    desk.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(failed)?;
+    let after = size(&desk.connection)?;
+    Ok(Freed {
+        sessions,
+        batches: counted.0.saturating_sub(left.0),
+        bodies: counted.1.saturating_sub(left.1) + bodies,
+        bytes: before.saturating_sub(after),
+    })
+}
+
+/// The sessions that are no longer kept. Those that someone holds stay.
+fn expired(desk: &Desk, retention: &Retention) -> Result<Vec<SessionId>> {
+    let now = desk.clock.now();
+    let oldest = retention.age.map(|age| now.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX)));
+    let mut select = desk
+        .connection
+        .prepare_cached(
+            "SELECT id, updated, bytes, coalesce(lease_until > ?1, 0) FROM session WHERE id IS NOT NULL \
+             ORDER BY updated DESC, id",
+        )
+        .map_err(failed)?;
+    let mut rows = select.query(params![now]).map_err(failed)?;
+    let (mut kept, mut bytes, mut expired) = (0u64, 0u64, Vec::new());
+    while let Some(row) = rows.next().map_err(failed)? {
+        let (id, updated): (String, i64) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
+        let weight = unsigned(row, 2).map_err(failed)?;
+        let held: bool = row.get(3).map_err(failed)?;
+        let keep = oldest.is_none_or(|oldest| updated >= oldest)
+            && retention.count.is_none_or(|count| kept < count)
+            && retention.bytes.is_none_or(|most| bytes.saturating_add(weight) <= most);
+        if keep || held {
+            kept += 1;
+            bytes = bytes.saturating_add(weight);
+        } else {
+            expired.push(SessionId::new(id));
+        }
+    }
+    Ok(expired)
+}
+
+/// Removes bodies that no batch speaks of; there are none unless something went wrong before.
+fn sweep(desk: &mut Desk) -> Result<u64> {
+    let removed = desk.connection.execute("DELETE FROM body WHERE refs <= 0", []).map_err(failed)?;
+    desk.connection.execute("DELETE FROM head WHERE sid NOT IN (SELECT sid FROM session)", []).map_err(failed)?;
+    Ok(removed as u64)
+}
+
+fn count(desk: &Desk) -> Result<(u64, u64)> {
+    desk.connection
+        .query_row("SELECT (SELECT count(*) FROM batch), (SELECT count(*) FROM body)", [], |row| {
+            Ok((unsigned(row, 0)?, unsigned(row, 1)?))
+        })
+        .map_err(failed)
+}
+
+/// How many bytes the database has.
+pub(super) fn size(connection: &Connection) -> Result<u64> {
+    connection
+        .query_row("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", [], |row| unsigned(row, 0))
+        .map_err(failed)
+}

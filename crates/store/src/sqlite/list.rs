@@ -1,0 +1,132 @@
+//! Listing.
+
+use rusqlite::types::Value;
+use rusqlite::{Row, params_from_iter};
+use turnkeep_model::{Seq, SessionId};
+
+use super::chain::unsigned;
+use super::desk::Desk;
+use super::schema::failed;
+use crate::error::Result;
+use crate::query::{Page, Query, Sort};
+use crate::summary::{Origin, Summary};
+
+const COLUMNS: &str = "sid, id, origin, until, last, turns, blocks, bytes, created, updated, title, status";
+
+fn summary(row: &Row<'_>) -> rusqlite::Result<(i64, Summary)> {
+    let seq = Seq(unsigned(row, 3)?);
+    let origin: Option<String> = row.get(2)?;
+    let summary = Summary {
+        id: SessionId::new(row.get::<_, Option<String>>(1)?.unwrap_or_default()),
+        origin: origin.map(|session| Origin { session: SessionId::new(session), seq }),
+        title: row.get(10)?,
+        status: row.get(11)?,
+        tags: Vec::new(),
+        last: Seq(unsigned(row, 4)?),
+        turns: unsigned(row, 5)?,
+        blocks: unsigned(row, 6)?,
+        bytes: unsigned(row, 7)?,
+        created: row.get(8)?,
+        updated: row.get(9)?,
+    };
+    Ok((row.get(0)?, summary))
+}
+
+impl Desk {
+    /// The summary of a row, without its labels.
+    pub(super) fn row_summary(&self, sid: i64) -> Result<Summary> {
+        let mut select =
+            self.connection.prepare_cached(&format!("SELECT {COLUMNS} FROM session WHERE sid = ?1")).map_err(failed)?;
+        select.query_row([sid], |row| summary(row).map(|(_, summary)| summary)).map_err(failed)
+    }
+
+    pub(super) fn list(&self, query: &Query) -> Result<Page> {
+        let (filter, values) = conditions(query);
+        let order = match query.sort {
+            Sort::Updated => "updated DESC, id",
+            Sort::Created => "created DESC, id",
+            Sort::Id => "id",
+        };
+        let size = query.page_size();
+        let text = format!(
+            "SELECT {COLUMNS} FROM session s WHERE id IS NOT NULL{filter} ORDER BY {order} LIMIT {}",
+            size.saturating_add(1)
+        );
+        let mut select = self.connection.prepare_cached(&text).map_err(failed)?;
+        let rows = select.query_map(params_from_iter(values), summary).map_err(failed)?;
+        let mut found: Vec<(i64, Summary)> = rows.collect::<rusqlite::Result<_>>().map_err(failed)?;
+        let more = found.len() > size;
+        found.truncate(size);
+        self.add_tags(&mut found)?;
+        let next = found.last().filter(|_| more).map(|(_, summary)| query.sort.place(summary));
+        Ok(Page { sessions: found.into_iter().map(|(_, summary)| summary).collect(), next })
+    }
+
+    fn add_tags(&self, found: &mut [(i64, Summary)]) -> Result<()> {
+        let any: i64 =
+            self.connection.query_row("SELECT EXISTS (SELECT 1 FROM tag)", [], |row| row.get(0)).map_err(failed)?;
+        if any == 0 {
+            return Ok(());
+        }
+        let mut select =
+            self.connection.prepare_cached("SELECT key, value FROM tag WHERE sid = ?1 ORDER BY n").map_err(failed)?;
+        for (sid, summary) in found {
+            let tags = select.query_map([*sid], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
+            summary.tags = tags.collect::<rusqlite::Result<_>>().map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// The conditions of a query, and the values they speak of.
+fn conditions(query: &Query) -> (String, Vec<Value>) {
+    let mut text = String::new();
+    let mut values: Vec<Value> = Vec::new();
+    let mut add = |condition: &str, value: Vec<Value>| {
+        text.push_str(" AND ");
+        text.push_str(condition);
+        values.extend(value);
+    };
+    let word = |word: &str| vec![Value::from(word.to_owned())];
+    if let Some(id) = &query.id {
+        add("id = ?", word(id.as_str()));
+    }
+    if let Some(status) = &query.status {
+        add("status = ?", word(status));
+    }
+    if let Some(part) = &query.text {
+        add("instr(lower(title), lower(?)) > 0", word(part));
+    }
+    if let Some(parent) = &query.parent {
+        add("origin = ?", word(parent.as_str()));
+    }
+    if let Some(since) = query.since {
+        add("updated >= ?", vec![since.into()]);
+    }
+    if let Some(before) = query.before {
+        add("updated < ?", vec![before.into()]);
+    }
+    for (key, value) in &query.tags {
+        match value {
+            Some(value) => {
+                let pair = vec![Value::from(key.clone()), Value::from(value.clone())];
+                add("EXISTS (SELECT 1 FROM tag WHERE tag.sid = s.sid AND key = ? AND value = ?)", pair);
+            }
+            None => add("EXISTS (SELECT 1 FROM tag WHERE tag.sid = s.sid AND key = ?)", word(key)),
+        }
+    }
+    if let Some(after) = &query.after {
+        let id = Value::from(after.id.as_str().to_owned());
+        let column = match query.sort {
+            Sort::Updated => "updated",
+            Sort::Created => "created",
+            Sort::Id => {
+                add("id > ?", vec![id]);
+                return (text, values);
+            }
+        };
+        let condition = format!("({column} <= ? AND ({column} < ? OR id > ?))");
+        add(&condition, vec![after.time.into(), after.time.into(), id]);
+    }
+    (text, values)
+}

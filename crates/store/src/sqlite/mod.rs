@@ -1,0 +1,24 @@
+//! `sqlite:PATH` — one SQLite file, the default.
+//!
+//! One thread writes, and commits what many appenders ask for in one transaction with one sync; others read in
+//! parallel. A batch is one row of compressed bytes under `session << 32 | first record`, so that one tree holds the
+//! journals and reading a range is one scan. Large bodies are stored once, under their BLAKE3 hash.
+
+mod account;
+mod append;
+mod chain;
+mod desk;
+mod dictionary;
+mod erase;
+mod gc;
+mod heads;
+mod lease;
+mod list;
+mod pack;
+mod remove;
+mod repair;
+mod schema;
+mod search;
+mod store;
+
+pub use store::SqliteStore;

@@ -1,0 +1,185 @@
+//! Lines as they are stored: large strings taken out, the rest compressed. Every byte comes back as it was.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use zstd::bulk::Decompressor;
+
+use super::dictionary::{Dictionaries, Dictionary};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Strings of a line that are longer than this are stored once, under their hash.
+const LARGE: usize = 8 << 10;
+
+/// A line, ready to be stored.
+#[derive(Debug)]
+pub(super) struct Packed {
+    pub(super) dictionary: i64,
+    /// The length of what `data` holds.
+    pub(super) raw: usize,
+    pub(super) data: Vec<u8>,
+    pub(super) bodies: Vec<Body>,
+}
+
+/// A large string, ready to be stored.
+#[derive(Debug)]
+pub(super) struct Body {
+    pub(super) hash: [u8; 32],
+    pub(super) raw: usize,
+    pub(super) data: Vec<u8>,
+}
+
+/// Takes the large strings out of a line and compresses the rest. What is compressed begins with the number of strings
+/// and, for each, where it stood in what remains.
+pub(super) fn pack(line: &str, dictionaries: &Dictionaries) -> Result<Packed> {
+    let large = if line.len() > LARGE { large_strings(line.as_bytes()) } else { Vec::new() };
+    let mut rest = Vec::with_capacity(line.len() + 4);
+    push(&mut rest, large.len());
+    let mut bodies = Vec::new();
+    let (mut kept, mut at) = (Vec::with_capacity(line.len()), 0);
+    for (start, end) in large {
+        kept.extend_from_slice(line.as_bytes().get(at..start).unwrap_or_default());
+        push(&mut rest, kept.len());
+        bodies.push(body(line.as_bytes().get(start..end).unwrap_or_default(), dictionaries)?);
+        at = end;
+    }
+    kept.extend_from_slice(line.as_bytes().get(at..).unwrap_or_default());
+    rest.append(&mut kept);
+    let (dictionary, data) = dictionaries.compress(&rest)?;
+    Ok(Packed { dictionary, raw: rest.len(), data, bodies })
+}
+
+fn body(bytes: &[u8], dictionaries: &Dictionaries) -> Result<Body> {
+    let data = dictionaries.compress_plain(bytes)?;
+    Ok(Body { hash: *blake3::hash(bytes).as_bytes(), raw: bytes.len(), data })
+}
+
+fn push(bytes: &mut Vec<u8>, number: usize) {
+    let mut number = number;
+    while number >= 0x80 {
+        bytes.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn take(bytes: &mut &[u8]) -> Option<usize> {
+    let (mut number, mut shift) = (0usize, 0u32);
+    loop {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= usize::from(byte & 0x7f).checked_shl(shift)?;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+        shift += 7;
+    }
+}
+
+/// Where the content of large strings stands in a JSON text: between quotes, as it is spelled.
+fn large_strings(line: &[u8]) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(open) = line.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'"')) {
+        let start = at + open + 1;
+        let end = string_end(line, start);
+        if end - start > LARGE {
+            found.push((start, end));
+        }
+        at = end + 1;
+    }
+    found
+}
+
+fn string_end(line: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while let Some(stop) = line.get(at..).and_then(|rest| rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))) {
+        at += stop;
+        if line.get(at) == Some(&b'"') {
+            return at;
+        }
+        at += 2;
+    }
+    line.len()
+}
+
+/// Brings lines back. One a connection: it remembers dictionaries.
+#[derive(Default)]
+pub(super) struct Unpacker {
+    ready: HashMap<i64, Decompressor<'static>>,
+}
+
+impl Unpacker {
+    /// The bytes that were compressed; `find` fetches a dictionary that was not used before.
+    pub(super) fn decompress(
+        &mut self,
+        dictionary: i64,
+        raw: usize,
+        data: &[u8],
+        find: impl FnOnce(i64) -> Result<Arc<Dictionary>>,
+    ) -> Result<Vec<u8>> {
+        let ready = match self.ready.entry(dictionary) {
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                let made = Decompressor::with_dictionary(&find(dictionary)?.bytes);
+                entry.insert(made.map_err(|error| damaged("a dictionary cannot be used").because(error))?)
+            }
+        };
+        let bytes = ready.decompress(data, raw).map_err(|error| damaged("the bytes cannot be read").because(error))?;
+        if bytes.len() == raw { Ok(bytes) } else { Err(damaged("some of the bytes are missing")) }
+    }
+}
+
+/// Puts the large strings back into what remained of a line.
+pub(super) fn join(rest: &[u8], bodies: &[Vec<u8>]) -> Result<String> {
+    let mut rest = rest;
+    let wrong = || damaged("the places of its large strings are wrong");
+    let count = take(&mut rest).ok_or_else(wrong)?;
+    if count != bodies.len() {
+        return Err(wrong());
+    }
+    let places: Option<Vec<usize>> = bodies.iter().map(|_| take(&mut rest)).collect();
+    let places = places.ok_or_else(wrong)?;
+    let mut line = Vec::with_capacity(rest.len() + bodies.iter().map(Vec::len).sum::<usize>());
+    let mut at = 0;
+    for (place, body) in places.into_iter().zip(bodies) {
+        line.extend_from_slice(rest.get(at..place).ok_or_else(wrong)?);
+        line.extend_from_slice(body);
+        at = place;
+    }
+    line.extend_from_slice(rest.get(at..).ok_or_else(wrong)?);
+    String::from_utf8(line).map_err(|_| damaged("the line is not UTF-8"))
+}
+
+pub(super) fn damaged(what: &str) -> Error {
+    Error::new(ErrorKind::Corrupt, what).hint("run `turnkeep verify`, then repair or restore the store")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, bodies: usize) {
+        let dictionaries = Dictionaries::new(None).unwrap();
+
+        let packed = pack(line, &dictionaries).unwrap();
+
+        assert_eq!(packed.bodies.len(), bodies);
+        let mut unpacker = Unpacker::default();
+        let find = |id| dictionaries.get(id).ok_or_else(|| damaged("no dictionary"));
+        let rest = unpacker.decompress(packed.dictionary, packed.raw, &packed.data, find).unwrap();
+        let plain = |body: &Body| zstd::bulk::decompress(&body.data, body.raw).unwrap();
+        let bodies: Vec<Vec<u8>> = packed.bodies.iter().map(plain).collect();
+        assert_eq!(join(&rest, &bodies).unwrap(), line);
+    }
+
+    #[test]
+    fn every_byte_comes_back() {
+        let long = "é\\\"\\\\".repeat(3000);
+
+        check("", 0);
+        check(r#"{"a":"b"}"#, 0);
+        check(&format!(r#"{{"a":"{long}","b":["x","{long}y"]}}"#), 2);
+        check(&format!(r#"{{"a":"{long}"#), 1);
+    }
+}

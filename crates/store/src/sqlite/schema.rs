@@ -1,0 +1,183 @@
+//! The tables, their versions, and how a connection is opened.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::disk::private;
+use crate::error::{Error, ErrorKind, Result};
+use crate::options::{Durability, Options};
+
+/// Every version of the schema: what it brought, and how to get there from the one before.
+const VERSIONS: &[(&str, &str)] =
+    &[("The first: sessions, batches, bodies, heads, dictionaries and the search index.", V1)];
+
+const V1: &str = "
+CREATE TABLE version (version INTEGER PRIMARY KEY, what TEXT NOT NULL);
+CREATE TABLE session (
+    sid INTEGER PRIMARY KEY,
+    id TEXT UNIQUE,
+    past INTEGER REFERENCES session (sid),
+    until INTEGER NOT NULL DEFAULT 0,
+    origin TEXT,
+    last INTEGER NOT NULL,
+    turns INTEGER NOT NULL,
+    blocks INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    title TEXT,
+    status TEXT,
+    indexed INTEGER NOT NULL DEFAULT 0,
+    lease_token INTEGER,
+    lease_until INTEGER,
+    lease_worker TEXT
+);
+CREATE INDEX session_updated ON session (updated DESC, id);
+CREATE INDEX session_created ON session (created DESC, id);
+CREATE INDEX session_unindexed ON session (sid) WHERE indexed < last;
+CREATE INDEX session_past ON session (past) WHERE past IS NOT NULL;
+CREATE TABLE tag (sid INTEGER NOT NULL, n INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (sid, n)) WITHOUT ROWID;
+CREATE INDEX tag_key ON tag (key, value, sid);
+CREATE TABLE batch (
+    at INTEGER PRIMARY KEY,
+    last INTEGER NOT NULL,
+    turns_before INTEGER NOT NULL,
+    turns INTEGER NOT NULL,
+    blocks INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    spelling INTEGER NOT NULL,
+    dictionary INTEGER NOT NULL,
+    raw INTEGER NOT NULL,
+    bodies BLOB,
+    data BLOB NOT NULL
+);
+CREATE TABLE body (bid INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, refs INTEGER NOT NULL,
+    dictionary INTEGER NOT NULL, raw INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE head (sid INTEGER PRIMARY KEY, seq INTEGER NOT NULL, raw INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE dictionary (id INTEGER PRIMARY KEY, raw INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5 (text, content = '', contentless_delete = 1,
+    tokenize = 'unicode61 remove_diacritics 2');
+";
+
+/// Marks the file as ours: `Turn`.
+const APPLICATION: i32 = 0x5475_726e;
+
+/// How long to wait for another process before giving up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Opens the file for the one who writes, and brings it to the newest version.
+pub(super) fn open_writer(file: &Path, options: &Options) -> Result<Connection> {
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|error| Error::io("make the folder of the store", folder, error))?;
+    }
+    // SQLite gives its companions the rights of the file; it must be there, and private, before.
+    private()
+        .append(true)
+        .create(true)
+        .open(file)
+        .map_err(|error| Error::io("open the store", file, error).hint("check the folder and its rights"))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(file, flags).map_err(failed)?;
+    set_up(&mut connection)?;
+    // Whether the content of the file is ours must be known before anything in it is changed.
+    check_owner(&connection).map_err(|error| error.file(file))?;
+    pragma(&connection, "journal_mode", "WAL")?;
+    let synchronous = match options.durability {
+        Durability::Power => "FULL",
+        Durability::Process => "NORMAL",
+    };
+    pragma(&connection, "synchronous", synchronous)?;
+    pragma(&connection, "secure_delete", "FAST")?;
+    migrate(&mut connection).map_err(|error| error.file(file))?;
+    Ok(connection)
+}
+
+/// Opens the file for someone who only reads.
+pub(super) fn open_reader(file: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(file, flags).map_err(failed)?;
+    set_up(&mut connection)?;
+    pragma(&connection, "query_only", "ON")?;
+    Ok(connection)
+}
+
+fn set_up(connection: &mut Connection) -> Result<()> {
+    connection.busy_handler(Some(wait)).map_err(failed)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    pragma(connection, "cache_size", "-8192")?;
+    pragma(connection, "temp_store", "MEMORY")
+}
+
+/// Waits a little while another process writes. Short waits of uneven length: SQLite's own grow to 100 ms, and the one
+/// who waits longest loses most often.
+fn wait(tries: i32) -> bool {
+    let pause = Duration::from_micros(300 + u64::from(tries.unsigned_abs() % 7) * 170);
+    if pause.saturating_mul(tries.unsigned_abs()) > PATIENCE {
+        return false;
+    }
+    std::thread::sleep(pause);
+    true
+}
+
+fn pragma(connection: &Connection, name: &str, value: &str) -> Result<()> {
+    connection.pragma_update(None, name, value).map_err(failed)
+}
+
+fn number(connection: &Connection, name: &str) -> Result<i64> {
+    connection.pragma_query_value(None, name, |row| row.get(0)).map_err(failed)
+}
+
+fn check_owner(connection: &Connection) -> Result<()> {
+    let (owner, version) = (number(connection, "application_id")?, number(connection, "user_version")?);
+    let empty = number(connection, "schema_version")? == 0;
+    if !empty && owner != i64::from(APPLICATION) {
+        let what = "the file is an SQLite database of another program";
+        return Err(Error::new(ErrorKind::Unsupported, what).hint("name another file"));
+    }
+    if version > VERSIONS.len() as i64 {
+        let what = format!("the store has version {version}; this program knows up to {}", VERSIONS.len());
+        return Err(Error::new(ErrorKind::Unsupported, what).hint("use a newer turnkeep"));
+    }
+    Ok(())
+}
+
+/// Brings the schema to the newest version, in one transaction that others wait for.
+fn migrate(connection: &mut Connection) -> Result<()> {
+    if number(connection, "user_version")? == VERSIONS.len() as i64 {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    // Another process may have done it while this one waited.
+    let from = number(&transaction, "user_version")?;
+    for (index, (what, statements)) in VERSIONS.iter().enumerate().skip(usize::try_from(from).unwrap_or(0)) {
+        transaction.execute_batch(statements).map_err(failed)?;
+        let version = index as i64 + 1;
+        transaction.execute("INSERT INTO version VALUES (?1, ?2)", (version, what)).map_err(failed)?;
+        transaction.pragma_update(None, "user_version", version).map_err(failed)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
+    transaction.commit().map_err(failed)
+}
+
+/// What SQLite says, as one of our kinds.
+pub(super) fn failed(error: rusqlite::Error) -> Error {
+    use rusqlite::ErrorCode as Code;
+    if matches!(error, rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)) {
+        return super::pack::damaged("a row has another shape").because(error);
+    }
+    let (kind, hint) = match error.sqlite_error_code() {
+        Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
+            (ErrorKind::Unavailable, "another process holds the store; try again")
+        }
+        Some(Code::DatabaseCorrupt | Code::NotADatabase) => {
+            (ErrorKind::Corrupt, "run `turnkeep verify`, then repair or restore the store")
+        }
+        Some(Code::DiskFull) => (ErrorKind::Io, "nothing was recorded; make room and try again"),
+        Some(Code::TooBig) => (ErrorKind::TooLarge, "keep large data elsewhere"),
+        _ => (ErrorKind::Io, "nothing was recorded; check the file and its rights"),
+    };
+    Error::new(kind, "the store's database failed").hint(hint).because(error)
+}

@@ -1,0 +1,186 @@
+//! Full-text search: the index is caught up in small steps, and knows only where words are. Snippets are cut from the
+//! journal itself.
+
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, params, params_from_iter};
+use turnkeep_model::{Batch, Block, Body, Event, Part, Seq, SessionId};
+
+use super::chain::{key, key_up_to, seq_of, signed, unsigned};
+use super::desk::{Desk, transact};
+use super::schema::failed;
+use crate::error::Result;
+use crate::power::{Hit, SearchQuery};
+use crate::snippet;
+
+/// How much of a journal one step takes.
+const STEP: u64 = 200;
+
+/// How much of one block is indexed and shown.
+const LONGEST: usize = 64 << 10;
+
+const USUAL_LIMIT: usize = 20;
+
+/// Whether the index is caught up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    More,
+    Done,
+}
+
+/// Indexes some of what is not indexed yet, in a transaction of its own.
+pub(super) fn index_some(desk: &mut Desk) -> Result<Progress> {
+    if unindexed(desk)?.is_none() {
+        return Ok(Progress::Done);
+    }
+    transact(desk, |desk| match unindexed(desk)? {
+        Some((sid, from, last)) => index_step(desk, sid, from, last).map(|()| Progress::More),
+        None => Ok(Progress::Done),
+    })
+}
+
+fn unindexed(desk: &Desk) -> Result<Option<(i64, Seq, Seq)>> {
+    let mut select = desk
+        .connection
+        .prepare_cached("SELECT sid, max(indexed, until), last FROM session WHERE indexed < last LIMIT 1")
+        .map_err(failed)?;
+    let row = select.query_row([], |row| Ok((row.get(0)?, Seq(unsigned(row, 1)?), Seq(unsigned(row, 2)?))));
+    row.optional().map_err(failed)
+}
+
+fn index_step(desk: &mut Desk, sid: i64, from: Seq, last: Seq) -> Result<()> {
+    // A step ends within a batch's range; the batch itself is taken whole.
+    let until = Seq(from.0.saturating_add(STEP)).min(last);
+    let end = desk.row_with(sid, until)?.map_or(until, |row| row.last).min(last);
+    let batches = desk.batches(sid, from.next(), end)?;
+    for batch in &batches {
+        for (entry, seq) in batch.events.iter().zip(batch.seq.0..) {
+            if let Some(text) = text_of(&entry.event) {
+                desk.connection
+                    .prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")
+                    .and_then(|mut insert| insert.execute(params![key(sid, Seq(seq)).unwrap_or_default(), text]))
+                    .map_err(failed)?;
+            }
+        }
+    }
+    desk.connection
+        .prepare_cached("UPDATE session SET indexed = ?2 WHERE sid = ?1")
+        .and_then(|mut update| update.execute(params![sid, signed(end.0)]))
+        .map(drop)
+        .map_err(failed)
+}
+
+/// What is said in an event.
+pub(super) fn text_of(event: &Event) -> Option<String> {
+    let mut text = String::new();
+    match event {
+        Event::BlockAdded(added) => add_block(&mut text, &added.block),
+        Event::TurnOpened(opened) => opened.turn.blocks.iter().for_each(|block| add_block(&mut text, block)),
+        Event::SessionOpened(opened) => opened.session.blocks().for_each(|(_, block)| add_block(&mut text, block)),
+        _ => {}
+    }
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn add_block(text: &mut String, block: &Block) {
+    match &block.body {
+        Body::Text(body) => add(text, &body.text),
+        Body::Summary(body) => add(text, &body.text),
+        Body::Reasoning(body) => body.text.iter().for_each(|part| add(text, part)),
+        Body::ToolCall(call) => {
+            add(text, &call.name);
+            add(text, &call.arguments);
+        }
+        Body::ToolResult(result) => result.parts.iter().for_each(|part| {
+            if let Part::Text(part) = part {
+                add(text, &part.text);
+            }
+        }),
+        _ => {}
+    }
+}
+
+fn add(text: &mut String, part: &str) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    let end = (0..=part.len().min(LONGEST)).rev().find(|at| part.is_char_boundary(*at)).unwrap_or(0);
+    text.push_str(part.get(..end).unwrap_or_default());
+}
+
+/// The words of a query, in lower case.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// All words must be there; the last may be the beginning of one.
+fn expression(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    format!("{}*", quoted.join(" AND "))
+}
+
+/// The hits of a query in what is indexed.
+pub(super) fn search(desk: &mut Desk, query: &SearchQuery) -> Result<Vec<Hit>> {
+    let words = words(&query.text);
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut hits = Vec::new();
+    for rowid in matches(desk, query, &words)? {
+        hits.extend(hit(desk, rowid, query.session.as_ref(), &words)?);
+    }
+    Ok(hits)
+}
+
+fn matches(desk: &Desk, query: &SearchQuery, words: &[String]) -> Result<Vec<i64>> {
+    let limit = if query.limit == 0 { USUAL_LIMIT } else { query.limit };
+    let mut text = String::from("SELECT rowid FROM words WHERE words MATCH ?");
+    let mut values = vec![Value::from(expression(words))];
+    if let Some(session) = &query.session {
+        let place = desk.must_find(session)?;
+        let mut ranges = Vec::new();
+        for segment in desk.segments(place.sid, place.last)? {
+            ranges.push("rowid BETWEEN ? AND ?");
+            values.push(Value::from(key_up_to(segment.sid, segment.after.next())));
+            values.push(Value::from(key_up_to(segment.sid, segment.until)));
+        }
+        text.push_str(&format!(" AND ({})", ranges.join(" OR ")));
+    }
+    text.push_str(&format!(" ORDER BY rank LIMIT {limit}"));
+    let mut select = desk.connection.prepare_cached(&text).map_err(failed)?;
+    let rows = select.query_map(params_from_iter(values), |row| row.get(0)).map_err(failed)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(failed)
+}
+
+fn hit(desk: &mut Desk, rowid: i64, asked: Option<&SessionId>, words: &[String]) -> Result<Option<Hit>> {
+    let (sid, seq) = (rowid >> 32, seq_of(rowid));
+    let session = match asked {
+        Some(session) => Some(session.clone()),
+        None => desk.name(sid, seq)?,
+    };
+    let (Some(session), Some(row)) = (session, desk.row_with(sid, seq)?) else {
+        return Ok(None);
+    };
+    let line = desk.line(&row)?;
+    let batch = Batch::from_line_spelled(&line, row.spelling)?;
+    let entry = batch.events.iter().zip(batch.seq.0..).find(|(_, at)| Seq(*at) == seq);
+    let text = entry.and_then(|(entry, _)| text_of(&entry.event)).unwrap_or_default();
+    let (snippet, marks) = snippet::cut(&text, words);
+    Ok(Some(Hit { session, seq, snippet, marks }))
+}
+
+impl Desk {
+    /// The id of a session row; of a deleted one, that of a fork that shares the record.
+    fn name(&self, sid: i64, seq: Seq) -> Result<Option<SessionId>> {
+        let mut select = self
+            .connection
+            .prepare_cached(
+                "WITH RECURSIVE heirs (sid, id) AS (SELECT sid, id FROM session WHERE sid = ?1 UNION ALL \
+                 SELECT s.sid, s.id FROM session s, heirs WHERE s.past = heirs.sid AND s.until >= ?2) \
+                 SELECT id FROM heirs WHERE id IS NOT NULL LIMIT 1",
+            )
+            .map_err(failed)?;
+        let found = select.query_row(params![sid, signed(seq.0)], |row| row.get::<_, String>(0));
+        Ok(found.optional().map_err(failed)?.map(SessionId::new))
+    }
+}

@@ -1,0 +1,282 @@
+//! The store over its writing thread and its readers.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use turnkeep_model::{Batch, Head, Seq, SessionId};
+
+use super::chain::{Segment, newest_dictionary, signed};
+use super::desk::{Desk, Writer};
+use super::dictionary::{Dictionaries, Dictionary, train};
+use super::heads::{Made, Worth};
+use super::schema::{failed, open_reader};
+use super::search::Progress;
+use super::{account, append, erase, gc, heads, lease, remove, repair, search};
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::power::{
+    Accounting, Claim, Erased, Freed, HeadCache, Hit, Lease, Leases, Maintenance, Repair, Repaired, Retention, Search,
+    SearchQuery, Usage,
+};
+use crate::query::{Page, Query};
+use crate::store::{Batches, BoxFuture, Deleted, Store, check_id};
+use crate::verify::Finding;
+use crate::window::Window;
+use crate::work::Workers;
+
+/// How many threads read.
+const READERS: usize = 4;
+
+/// About how many bytes of lines are read at once, and how many such pages at the same time.
+const PAGE: u64 = 1 << 19;
+const AHEAD: usize = 3;
+
+/// One SQLite file.
+pub struct SqliteStore {
+    writer: Arc<Writer>,
+    readers: Workers<Result<Desk>>,
+    dictionaries: Arc<Dictionaries>,
+    options: Options,
+}
+
+impl SqliteStore {
+    /// Opens the file; makes it if need be, for its owner alone.
+    ///
+    /// # Errors
+    /// `Unsupported` if the file is another program's or a newer version's, `Io` where it cannot be opened.
+    pub fn open(file: &Path, options: Options) -> Result<SqliteStore> {
+        let load = |connection: &rusqlite::Connection| Dictionaries::new(newest_dictionary(connection)?);
+        let (writer, dictionaries) = Writer::start(file, &options, load)?;
+        let (path, shared, clock) = (PathBuf::from(file), Arc::clone(&dictionaries), options.clock.clone());
+        let make = move || Ok(Desk::new(open_reader(&path)?, Arc::clone(&shared), clock.clone()));
+        let readers = Workers::start(READERS, make);
+        Ok(SqliteStore { writer: Arc::new(writer), readers, dictionaries, options })
+    }
+
+    /// Runs a job on a reading connection, as of one moment.
+    fn look<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Desk) -> Result<T> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
+        self.readers.run(move |desk| {
+            let desk = desk.as_mut().map_err(|error| error.clone())?;
+            desk.connection.execute_batch("BEGIN").map_err(failed)?;
+            let result = job(desk);
+            desk.connection.execute_batch("COMMIT").map_err(failed)?;
+            result
+        })
+    }
+
+    /// Trains a dictionary beside everything else, once there is enough to learn from.
+    fn learn(&self, line: &str) {
+        let Some((bytes, sizes)) = self.dictionaries.gather(line) else {
+            return;
+        };
+        let writer = Arc::downgrade(&self.writer);
+        std::thread::spawn(move || {
+            if let (Some(trained), Some(writer)) = (train(&bytes, &sizes), writer.upgrade()) {
+                drop(writer.submit(move |desk| keep_dictionary(desk, trained)));
+            }
+        });
+    }
+
+    fn save_head(&self, Made { sid, head, worth }: Made) {
+        if worth == Worth::Saving {
+            // Nobody waits for a cache.
+            drop(self.writer.submit(move |desk| heads::save(desk, sid, &head)));
+        }
+    }
+}
+
+fn keep_dictionary(desk: &mut Desk, bytes: Vec<u8>) -> Result<()> {
+    let data = desk.dictionaries.compress_plain(&bytes)?;
+    desk.connection
+        .execute(
+            "INSERT INTO dictionary (raw, data) VALUES (?1, ?2)",
+            rusqlite::params![signed(bytes.len() as u64), data],
+        )
+        .map_err(failed)?;
+    let id = desk.connection.last_insert_rowid();
+    desk.dictionaries.adopt(Dictionary { id, bytes });
+    Ok(())
+}
+
+/// The ranges of a journal to read after `after`, each of about one page.
+fn pages(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<Vec<Segment>> {
+    let place = desk.must_find(session)?;
+    let step = (PAGE / (place.bytes / place.last.0.max(1)).max(1)).max(16);
+    let mut pages = Vec::new();
+    for segment in desk.segments(place.sid, place.last)?.into_iter().filter(|segment| segment.until > after) {
+        let mut from = segment.after;
+        // The batch that holds the record after `after` may begin before it.
+        if after > from {
+            from = desk
+                .row_with(segment.sid, after.next())?
+                .map_or(after, |row| Seq(super::chain::seq_of(row.at).0.saturating_sub(1)));
+        }
+        while from < segment.until {
+            let until = Seq(from.0.saturating_add(step)).min(segment.until);
+            pages.push(Segment { sid: segment.sid, after: from, until });
+            from = until;
+        }
+    }
+    Ok(pages)
+}
+
+impl Store for SqliteStore {
+    fn append<'a>(&'a self, session: &'a SessionId, at: Seq, batch: &'a Batch) -> BoxFuture<'a, Result<Seq>> {
+        match append::ready(session, at, batch, self.options.max_batch, &self.dictionaries) {
+            Ok((ready, line)) => {
+                let appended = self.writer.submit(move |desk| append::append(desk, &ready));
+                self.learn(&line);
+                appended
+            }
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        }
+    }
+
+    fn read<'a>(&'a self, session: &'a SessionId, after: Seq) -> Batches<'a> {
+        let id = session.clone();
+        let pages = self.look(move |desk| pages(desk, &id, after));
+        let fetch = move |page: Segment| self.look(move |desk| desk.begun(page));
+        let pages = stream::once(pages).map_ok(move |pages| stream::iter(pages).map(fetch).buffered(AHEAD));
+        let batches =
+            pages.try_flatten().map_ok(|page| stream::iter(page.into_iter().map(Ok::<_, Error>))).try_flatten();
+        Box::pin(batches.map_err(move |error: Error| error.session(session)))
+    }
+
+    fn list<'a>(&'a self, query: &'a Query) -> BoxFuture<'a, Result<Page>> {
+        let query = query.clone();
+        self.look(move |desk| desk.list(&query))
+    }
+
+    fn fork<'a>(&'a self, session: &'a SessionId, at: Seq, child: &'a SessionId) -> BoxFuture<'a, Result<()>> {
+        if let Err(error) = check_id(child) {
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        let (session, child) = (session.clone(), child.clone());
+        self.writer.submit(move |desk| append::fork(desk, &session, at, &child))
+    }
+
+    fn delete<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<Deleted>> {
+        let session = session.clone();
+        self.writer.submit(move |desk| remove::delete(desk, &session))
+    }
+
+    fn search(&self) -> Option<&dyn Search> {
+        Some(self)
+    }
+
+    fn leases(&self) -> Option<&dyn Leases> {
+        Some(self)
+    }
+
+    fn head_cache(&self) -> Option<&dyn HeadCache> {
+        Some(self)
+    }
+
+    fn accounting(&self) -> Option<&dyn Accounting> {
+        Some(self)
+    }
+
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        Some(self)
+    }
+
+    fn repair(&self) -> Option<&dyn Repair> {
+        Some(self)
+    }
+}
+
+impl Search for SqliteStore {
+    fn search<'a>(&'a self, query: &'a SearchQuery) -> BoxFuture<'a, Result<Vec<Hit>>> {
+        Box::pin(async move {
+            // In steps, so that nobody who appends waits for long.
+            while self.writer.alone(search::index_some).await? == Progress::More {}
+            let query = query.clone();
+            self.look(move |desk| search::search(desk, &query)).await
+        })
+    }
+}
+
+impl Leases for SqliteStore {
+    fn claim_next<'a>(&'a self, claim: &'a Claim) -> BoxFuture<'a, Result<Option<Lease>>> {
+        let claim = claim.clone();
+        self.writer.submit(move |desk| lease::claim_next(desk, &claim))
+    }
+
+    fn claim<'a>(&'a self, session: &'a SessionId, claim: &'a Claim) -> BoxFuture<'a, Result<Lease>> {
+        let (session, claim) = (session.clone(), claim.clone());
+        self.writer.submit(move |desk| lease::claim(desk, &session, &claim))
+    }
+
+    fn renew<'a>(&'a self, lease: &'a Lease, time: Duration) -> BoxFuture<'a, Result<Lease>> {
+        let lease = lease.clone();
+        self.writer.submit(move |desk| lease::renew(desk, &lease, time))
+    }
+
+    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<()>> {
+        let lease = lease.clone();
+        self.writer.submit(move |desk| lease::release(desk, &lease))
+    }
+}
+
+impl HeadCache for SqliteStore {
+    fn head<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<Head>> {
+        Box::pin(async move {
+            let id = session.clone();
+            let made = self.look(move |desk| heads::head(desk, &id)).await?;
+            let head = made.head.clone();
+            self.save_head(made);
+            Ok(head)
+        })
+    }
+
+    fn window<'a>(&'a self, session: &'a SessionId, turns: u32) -> BoxFuture<'a, Result<Window>> {
+        Box::pin(async move {
+            let id = session.clone();
+            let (window, made) = self.look(move |desk| heads::window(desk, &id, turns)).await?;
+            self.save_head(made);
+            Ok(window)
+        })
+    }
+
+    fn forget(&self) -> BoxFuture<'_, Result<()>> {
+        self.writer.submit(heads::forget)
+    }
+}
+
+impl Accounting for SqliteStore {
+    fn usage(&self) -> BoxFuture<'_, Result<Usage>> {
+        self.look(|desk| account::usage(desk))
+    }
+}
+
+impl Maintenance for SqliteStore {
+    fn gc<'a>(&'a self, retention: &'a Retention) -> BoxFuture<'a, Result<Freed>> {
+        let retention = *retention;
+        self.writer.alone(move |desk| gc::gc(desk, &retention))
+    }
+
+    fn erase<'a>(&'a self, session: &'a SessionId, seq: Option<Seq>, needle: &'a str) -> BoxFuture<'a, Result<Erased>> {
+        let (session, needle) = (session.clone(), needle.to_owned());
+        self.writer.alone(move |desk| {
+            let erased = super::desk::transact(desk, |desk| erase::erase(desk, &session, seq, &needle))?;
+            erase::scour(desk)?;
+            Ok(erased)
+        })
+    }
+}
+
+impl Repair for SqliteStore {
+    fn check<'a>(&'a self, session: Option<&'a SessionId>) -> BoxFuture<'a, Result<Vec<Finding>>> {
+        let session = session.cloned();
+        self.look(move |desk| repair::check(desk, session.as_ref()))
+    }
+
+    fn repair(&self) -> BoxFuture<'_, Result<Vec<Repaired>>> {
+        self.writer.alone(repair::repair)
+    }
+}

@@ -1,0 +1,178 @@
+//! What a listing shows of a session: a fold of its journal that needs only the last one and the next batch.
+
+use turnkeep_model::event::{SessionChanged, SessionOpened};
+use turnkeep_model::{Batch, Event, Seq, SessionId, Status, Time};
+
+/// What a listing shows of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Its id.
+    pub id: SessionId,
+    /// The session it was forked from, and where.
+    pub origin: Option<Origin>,
+    /// What it is about.
+    pub title: Option<String>,
+    /// Where it stands: the word of its status.
+    pub status: Option<String>,
+    /// Labels.
+    pub tags: Vec<(String, String)>,
+    /// The place of its last record.
+    pub last: Seq,
+    /// How many turns it has.
+    pub turns: u64,
+    /// How many blocks were added to them.
+    pub blocks: u64,
+    /// How many bytes the lines of its journal have, those it shares included.
+    pub bytes: u64,
+    /// When it was made, in milliseconds since 1970.
+    pub created: i64,
+    /// When it was last changed, in milliseconds since 1970.
+    pub updated: i64,
+}
+
+/// Where a fork left its parent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The parent.
+    pub session: SessionId,
+    /// The last record they share.
+    pub seq: Seq,
+}
+
+impl Summary {
+    /// The summary of a session that has no record yet.
+    pub(crate) fn new(id: SessionId) -> Summary {
+        Summary {
+            id,
+            origin: None,
+            title: None,
+            status: None,
+            tags: Vec::new(),
+            last: Seq::START,
+            turns: 0,
+            blocks: 0,
+            bytes: 0,
+            created: 0,
+            updated: 0,
+        }
+    }
+
+    /// Takes in what a batch brings; `now` counts where neither the batch nor the session tells a time.
+    pub(crate) fn apply(&mut self, effects: &Effects, now: i64) {
+        let time = effects.time.unwrap_or(now);
+        if self.last == Seq::START {
+            self.created = time;
+        }
+        self.created = effects.created.unwrap_or(self.created);
+        self.updated = effects.updated.unwrap_or(time);
+        self.last = effects.last;
+        self.bytes = self.bytes.saturating_add(effects.bytes);
+        let (turns, blocks) = effects.opened_with.unwrap_or((self.turns, self.blocks));
+        self.turns = turns + effects.turns;
+        self.blocks = blocks + effects.blocks;
+        if let Some(title) = &effects.title {
+            self.title.clone_from(title);
+        }
+        if let Some(status) = &effects.status {
+            self.status.clone_from(status);
+        }
+        if let Some(tags) = &effects.tags {
+            self.tags.clone_from(tags);
+        }
+    }
+
+    /// What is counted up to here.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { last: self.last, turns: self.turns, blocks: self.blocks, bytes: self.bytes }
+    }
+
+    /// The summary of a fork of this one at `mark`. Title and labels are those the parent has now.
+    pub(crate) fn forked(&self, child: SessionId, mark: Mark) -> Summary {
+        let Mark { last, turns, blocks, bytes } = mark;
+        let origin = Some(Origin { session: self.id.clone(), seq: last });
+        let status = if last == self.last { self.status.clone() } else { None };
+        let (title, tags) = (self.title.clone(), self.tags.clone());
+        let (created, updated) = (self.created, self.updated);
+        Summary { id: child, origin, title, status, tags, last, turns, blocks, bytes, created, updated }
+    }
+}
+
+/// What is counted up to the end of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Mark {
+    pub(crate) last: Seq,
+    pub(crate) turns: u64,
+    pub(crate) blocks: u64,
+    pub(crate) bytes: u64,
+}
+
+/// What a batch brings to a summary, without what is said in it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Effects {
+    pub(crate) last: Seq,
+    pub(crate) bytes: u64,
+    time: Option<i64>,
+    created: Option<i64>,
+    updated: Option<i64>,
+    title: Option<Option<String>>,
+    status: Option<Option<String>>,
+    pub(crate) tags: Option<Vec<(String, String)>>,
+    /// The turns and blocks of a session that was opened anew.
+    opened_with: Option<(u64, u64)>,
+    turns: u64,
+    blocks: u64,
+}
+
+impl Effects {
+    /// What `batch` brings, whose line has `bytes` bytes.
+    pub(crate) fn of(batch: &Batch, bytes: usize) -> Effects {
+        let time = batch.time.as_ref().and_then(instant);
+        let mut effects = Effects { last: batch.last(), bytes: bytes as u64, time, ..Effects::default() };
+        batch.events.iter().for_each(|entry| effects.note(&entry.event));
+        effects
+    }
+
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::SessionOpened(opened) => self.open(opened),
+            Event::SessionChanged(changed) => self.change(changed),
+            Event::RunStopped(stopped) => self.stand(stopped.status.as_ref()),
+            Event::TurnOpened(opened) => {
+                self.turns += 1;
+                self.blocks += opened.turn.blocks.len() as u64;
+            }
+            Event::BlockAdded(_) => self.blocks += 1,
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, SessionOpened { session }: &SessionOpened) {
+        self.title = Some(session.title.clone());
+        self.status = Some(session.status.as_ref().map(|status| status.kind().to_owned()));
+        self.tags = Some(session.tags.clone());
+        self.opened_with = Some((session.turns.len() as u64, session.blocks().count() as u64));
+        (self.turns, self.blocks) = (0, 0);
+        self.created = session.timing.created.as_ref().and_then(instant);
+        self.updated = session.last_time().and_then(instant);
+    }
+
+    fn change(&mut self, changed: &SessionChanged) {
+        if changed.title.is_some() {
+            self.title = Some(changed.title.clone());
+        }
+        if changed.tags.is_some() {
+            self.tags.clone_from(&changed.tags);
+        }
+        self.stand(changed.status.as_ref());
+    }
+
+    fn stand(&mut self, status: Option<&Status>) {
+        if let Some(status) = status {
+            self.status = Some(Some(status.kind().to_owned()));
+        }
+    }
+}
+
+fn instant(time: &Time) -> Option<i64> {
+    time.instant().map(jiff::Timestamp::as_millisecond)
+}

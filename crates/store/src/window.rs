@@ -1,0 +1,72 @@
+//! The end of a session without its beginning.
+
+use turnkeep_model::event::{BlockAdded, SessionOpened, TurnClosed};
+use turnkeep_model::{Batch, Event, Head, Result as ModelResult, Session, Turn, absorb, apply};
+
+/// The last turns of a session, with all of it that is not turns.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Window {
+    /// The head, with the turns of the window put into its session.
+    pub head: Head,
+    /// The index of the first turn that is there.
+    pub first: u32,
+}
+
+impl Window {
+    /// The last `turns` turns of a whole session.
+    pub(crate) fn of(mut head: Head, mut session: Session, turns: u32) -> Window {
+        let first = session.turns.len().saturating_sub(turns as usize);
+        session.turns.drain(..first);
+        *head.session = session;
+        Window { head, first: u32::try_from(first).unwrap_or(u32::MAX) }
+    }
+}
+
+/// Folds turns from somewhere in the middle of a journal: what concerns earlier ones is passed over.
+#[derive(Debug, Default)]
+pub(crate) struct TurnFold {
+    /// A session that has only the turns from `first` on.
+    session: Session,
+    first: u32,
+}
+
+impl TurnFold {
+    /// A fold that begins where `turns` turns are open.
+    pub(crate) fn after(turns: u32) -> TurnFold {
+        TurnFold { session: Session::default(), first: turns }
+    }
+
+    pub(crate) fn apply(&mut self, batch: Batch) -> ModelResult<()> {
+        batch.events.into_iter().try_for_each(|entry| self.apply_event(entry.event))
+    }
+
+    fn apply_event(&mut self, event: Event) -> ModelResult<()> {
+        match event {
+            Event::SessionOpened(SessionOpened { session }) => {
+                self.first = 0;
+                self.session.turns = session.turns;
+            }
+            Event::TurnOpened(_) => absorb(&mut self.session, event)?,
+            Event::BlockAdded(BlockAdded { turn, block }) => {
+                if let Some(turn) = turn.checked_sub(self.first) {
+                    absorb(&mut self.session, Event::BlockAdded(BlockAdded { turn, block }))?;
+                }
+            }
+            Event::TurnClosed(closed) => {
+                if let Some(turn) = closed.turn.checked_sub(self.first) {
+                    apply(&mut self.session, &Event::TurnClosed(TurnClosed { turn, ..closed }))?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The last `count` turns, and the index of the first of them.
+    pub(crate) fn last(self, count: u32) -> (Vec<Turn>, u32) {
+        let mut turns = self.session.turns;
+        let skipped = turns.len().saturating_sub(count as usize);
+        turns.drain(..skipped);
+        (turns, self.first.saturating_add(u32::try_from(skipped).unwrap_or(u32::MAX)))
+    }
+}

@@ -1,0 +1,94 @@
+//! Threads for work that blocks, so that no runtime has to.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use futures_channel::oneshot;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::BoxFuture;
+
+type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
+
+/// A few threads, each with a context of its own, that take jobs from one queue. They end when it is dropped.
+pub(crate) struct Workers<C> {
+    queue: Arc<Queue<C>>,
+}
+
+struct Queue<C> {
+    jobs: Mutex<(VecDeque<Job<C>>, Life)>,
+    ready: Condvar,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Life {
+    Open,
+    Closed,
+}
+
+impl<C: 'static> Workers<C> {
+    /// Starts `count` threads; each makes its context when its first job comes.
+    pub(crate) fn start(count: usize, make: impl Fn() -> C + Send + Clone + 'static) -> Workers<C> {
+        let queue = Arc::new(Queue { jobs: Mutex::new((VecDeque::new(), Life::Open)), ready: Condvar::new() });
+        for _ in 0..count {
+            let (queue, make) = (Arc::clone(&queue), make.clone());
+            thread::spawn(move || queue.work(make));
+        }
+        Workers { queue }
+    }
+
+    /// Runs `job` on one of the threads.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut C) -> Result<T> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
+        let (reply, answer) = oneshot::channel();
+        let job: Job<C> = Box::new(move |context| {
+            // Whoever asked may have gone.
+            let _ = reply.send(job(context));
+        });
+        lock(&self.queue.jobs).0.push_back(job);
+        self.queue.ready.notify_one();
+        Box::pin(async move { answer.await.unwrap_or_else(|_| Err(gone())) })
+    }
+}
+
+impl<C> Queue<C> {
+    fn work(&self, make: impl Fn() -> C) {
+        let mut context = None;
+        while let Some(job) = self.next() {
+            job(context.get_or_insert_with(&make));
+        }
+    }
+
+    fn next(&self) -> Option<Job<C>> {
+        let mut jobs = lock(&self.jobs);
+        loop {
+            if let Some(job) = jobs.0.pop_front() {
+                return Some(job);
+            }
+            if jobs.1 == Life::Closed {
+                return None;
+            }
+            jobs = self.ready.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl<C> Drop for Workers<C> {
+    fn drop(&mut self) {
+        lock(&self.queue.jobs).1 = Life::Closed;
+        self.queue.ready.notify_all();
+    }
+}
+
+/// The error that a thread of the store is gone.
+pub(crate) fn gone() -> Error {
+    Error::new(ErrorKind::Unavailable, "the store was closed meanwhile")
+}
+
+/// Locks; a thread that panicked while it held the lock left nothing half done that matters.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

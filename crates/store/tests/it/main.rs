@@ -1,0 +1,9 @@
+//! What holds for stores.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod kill;
+mod laws;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod torn;
+mod url;

@@ -1,0 +1,103 @@
+//! Listing.
+
+use turnkeep_model::event::SessionChanged;
+use turnkeep_model::{Seq, Status};
+use turnkeep_store::{Query, Sort, Store, StoreExt};
+
+use super::script::{batch, id, said, talk};
+
+/// Going from page to page shows every session once, though others come and go meanwhile.
+pub async fn paging_is_stable(store: &dyn Store) {
+    for n in 0..10 {
+        let session = id(&format!("s{n}"));
+        let at = Seq(n);
+        let mut first = said(Seq(0), "a");
+        first.time = said(at, "").time;
+        store.append(&session, Seq::START, &first).await.expect("append");
+    }
+    for sort in [Sort::Updated, Sort::Created, Sort::Id] {
+        let mut query = Query { sort, limit: 3, ..Query::default() };
+        let mut seen = Vec::new();
+        loop {
+            let page = store.list(&query).await.expect("list");
+            assert!(page.sessions.len() <= 3);
+            seen.extend(page.sessions.into_iter().map(|summary| summary.id.to_string()));
+            // Someone comes, and someone who was seen goes.
+            let newcomer = id(&format!("new-{sort:?}-{}", seen.len()));
+            store.append(&newcomer, Seq::START, &said(Seq(50), "n").renumbered()).await.expect("append");
+            match page.next {
+                Some(next) => query.after = Some(next),
+                None => break,
+            }
+        }
+        let mut old: Vec<&String> = seen.iter().filter(|id| id.starts_with('s')).collect();
+        if sort != Sort::Id {
+            old.reverse();
+        }
+        let wanted: Vec<String> = (0..10).map(|n| format!("s{n}")).collect();
+        assert_eq!(old, wanted.iter().collect::<Vec<_>>(), "{sort:?}");
+    }
+}
+
+trait Renumbered {
+    fn renumbered(self) -> Self;
+}
+
+impl Renumbered for turnkeep_model::Batch {
+    fn renumbered(mut self) -> Self {
+        self.seq = Seq(1);
+        self
+    }
+}
+
+/// A listing shows what the journal says: title, labels, status, counts and times.
+pub async fn summaries_follow_the_journal(store: &dyn Store) {
+    let session = id("s");
+    let last = talk(store, &session, 2).await;
+    let changed = SessionChanged {
+        title: Some("renamed".to_owned()),
+        status: Some(Status::Completed(Default::default())),
+        tags: Some(vec![("a".to_owned(), "b".to_owned())]),
+        ..SessionChanged::default()
+    };
+    store.append(&session, last, &batch(last, vec![changed.into()])).await.expect("append");
+
+    let summary = store.summary(&session).await.expect("summary");
+
+    assert_eq!(summary.title.as_deref(), Some("renamed"));
+    assert_eq!(summary.status.as_deref(), Some("completed"));
+    assert_eq!(summary.tags, [("a".to_owned(), "b".to_owned())]);
+    assert_eq!((summary.last, summary.turns, summary.blocks), (last.next(), 2, 6));
+    assert_eq!(summary.updated - summary.created, 13_000);
+    let lines = store.journal(&session).await.expect("journal").batches;
+    assert_eq!(summary.bytes, lines.iter().map(|batch| batch.to_line().len() as u64).sum::<u64>());
+}
+
+/// Every filter gives the sessions whose summaries it describes.
+pub async fn filters_agree_with_summaries(store: &dyn Store) {
+    for name in ["Apple pie", "apple tree", "pear"] {
+        talk(store, &id(name), 1).await;
+    }
+    store.fork(&id("pear"), Seq(1), &id("graft")).await.expect("fork");
+    let tag = |key: &str, value: Option<&str>| Query {
+        tags: vec![(key.to_owned(), value.map(str::to_owned))],
+        ..Query::default()
+    };
+    let table = [
+        (Query { text: Some("APPLE".to_owned()), ..Query::default() }, vec!["Apple pie", "apple tree"]),
+        (Query { parent: Some(id("pear")), ..Query::default() }, vec!["graft"]),
+        (Query { id: Some(id("pear")), ..Query::default() }, vec!["pear"]),
+        (Query { status: Some("failed".to_owned()), ..Query::default() }, vec![]),
+        (tag("team", Some("pear")), vec!["graft", "pear"]),
+        (tag("kind", None), vec!["Apple pie", "apple tree", "graft", "pear"]),
+        (tag("kind", Some("x")), vec![]),
+        (Query { before: Some(0), ..Query::default() }, vec![]),
+        (Query { since: Some(0), ..Query::default() }, vec!["Apple pie", "apple tree", "graft", "pear"]),
+    ];
+
+    for (query, wanted) in table {
+        let page = store.list(&Query { sort: Sort::Id, ..query.clone() }).await.expect("list");
+        let found: Vec<&str> = page.sessions.iter().map(|summary| summary.id.as_str()).collect();
+        assert_eq!(found, wanted, "{query:?}");
+    }
+}

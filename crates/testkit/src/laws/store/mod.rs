@@ -1,0 +1,23 @@
+//! What holds for every store.
+//!
+//! Every law panics where it does not hold.
+#![expect(clippy::expect_used, reason = "a broken law is a failed test")]
+
+mod append;
+mod delete;
+mod fork;
+mod list;
+mod load;
+mod script;
+mod table;
+
+pub use append::{
+    batches_are_atomic, concurrent_appenders_serialise, five_megabytes_are_stored, hostile_ids_are_kept_apart,
+    journals_are_gapless, read_your_append, stale_append_is_refused, survives_reopen, unusable_input_is_refused,
+};
+pub use delete::{delete_is_complete, deleted_ids_begin_anew, shared_past_outlives_its_owner};
+pub use fork::{copies_verify_equal, forks_are_isolated, forks_need_the_end_of_a_batch, forks_of_forks_share};
+pub use list::{filters_agree_with_summaries, paging_is_stable, summaries_follow_the_journal};
+pub use load::{generated_journals_come_back, imports_of_one_journal_are_one, load_is_the_fold, windows_are_the_end};
+pub use script::{batch, id, said, talk};
+pub use table::{STORE_LAWS, StoreLaw, check, check_drivers};

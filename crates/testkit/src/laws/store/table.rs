@@ -1,0 +1,84 @@
+//! The table of laws of stores, and the tests that run it.
+
+use pollster::block_on;
+use turnkeep_store::url::DRIVERS;
+
+use crate::home::Home;
+
+/// A law with its name.
+pub struct StoreLaw {
+    /// Its name.
+    pub name: &'static str,
+    /// Panics where it does not hold for the store of a home.
+    pub check: fn(&Home),
+}
+
+macro_rules! laws {
+    ($d:tt [$($law:ident = $check:expr,)*]) => {
+        /// The laws of every store.
+        pub const STORE_LAWS: &[StoreLaw] = &[$(StoreLaw { name: stringify!($law), check: $check },)*];
+
+        /// A test of every law of stores for each driver, as `module = "scheme",`; each in its own module.
+        #[macro_export]
+        macro_rules! store_laws {
+            ($d($d(#[$d meta:meta])* $d module:ident = $d scheme:literal,)*) => {
+                $d($d(#[$d meta])* mod $d module {
+                    $(#[test]
+                    fn $law() {
+                        $crate::laws::store::check(stringify!($law), $d scheme);
+                    })*
+                })*
+            };
+        }
+    };
+}
+
+macro_rules! on_store {
+    ($law:ident) => {
+        |home| block_on(super::$law(&*home.open()))
+    };
+}
+
+laws! { $ [
+    read_your_append = on_store!(read_your_append),
+    stale_append_is_refused = on_store!(stale_append_is_refused),
+    journals_are_gapless = on_store!(journals_are_gapless),
+    batches_are_atomic = on_store!(batches_are_atomic),
+    concurrent_appenders_serialise = on_store!(concurrent_appenders_serialise),
+    hostile_ids_are_kept_apart = on_store!(hostile_ids_are_kept_apart),
+    unusable_input_is_refused = on_store!(unusable_input_is_refused),
+    five_megabytes_are_stored = on_store!(five_megabytes_are_stored),
+    survives_reopen = |home| block_on(super::survives_reopen(home)),
+    paging_is_stable = on_store!(paging_is_stable),
+    summaries_follow_the_journal = on_store!(summaries_follow_the_journal),
+    filters_agree_with_summaries = on_store!(filters_agree_with_summaries),
+    delete_is_complete = on_store!(delete_is_complete),
+    deleted_ids_begin_anew = on_store!(deleted_ids_begin_anew),
+    shared_past_outlives_its_owner = on_store!(shared_past_outlives_its_owner),
+    forks_are_isolated = on_store!(forks_are_isolated),
+    forks_of_forks_share = on_store!(forks_of_forks_share),
+    forks_need_the_end_of_a_batch = on_store!(forks_need_the_end_of_a_batch),
+    copies_verify_equal = on_store!(copies_verify_equal),
+    load_is_the_fold = on_store!(load_is_the_fold),
+    windows_are_the_end = on_store!(windows_are_the_end),
+    generated_journals_come_back = super::generated_journals_come_back,
+    imports_of_one_journal_are_one = on_store!(imports_of_one_journal_are_one),
+] }
+
+/// Checks the law `name` for a new store of one driver.
+///
+/// # Panics
+/// Where it does not hold, or where there is no such law or driver.
+pub fn check(name: &str, scheme: &str) {
+    let law = STORE_LAWS.iter().find(|law| law.name == name).expect("a law of the table");
+    (law.check)(&Home::new(scheme));
+}
+
+/// Checks that `tested` names every driver.
+///
+/// # Panics
+/// With the drivers that are missing.
+pub fn check_drivers(tested: &[&str]) {
+    let drivers: Vec<&str> = DRIVERS.iter().map(|driver| driver.scheme).collect();
+    assert_eq!(tested, drivers, "the drivers under test must be those of the table, in their order");
+}
