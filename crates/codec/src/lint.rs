@@ -67,25 +67,25 @@ pub enum Strictness {
 /// The check of a body or document as given; the profile is the target's variant, where it names one.
 type Check = fn(Input<'_>, Strictness, Option<&str>) -> Result<Vec<Finding>>;
 
-const CHECKS: &[(&str, Check)] = &[
-    ("geppetto.turn", |input, strictness, _| geppetto::lint(input, strictness)),
-    ("geppetto.fixture", |input, strictness, _| geppetto::lint(input, strictness)),
-    ("openai.chat", |input, strictness, profile| {
+/// Every target: its id, its profiles, and its check.
+const CHECKS: &[(&str, &[&str], Check)] = &[
+    ("geppetto.turn", &[], |input, strictness, _| geppetto::lint(input, strictness)),
+    ("geppetto.fixture", &[], |input, strictness, _| geppetto::lint(input, strictness)),
+    ("openai.chat", openai_chat::PROFILES, |input, strictness, profile| {
         openai_chat::lint::lint(input, strictness, profile.unwrap_or("openai"))
     }),
-    ("openai.responses", |input, strictness, profile| responses::lint(input, strictness, profile.unwrap_or("openai"))),
-    ("anthropic.messages", |input, strictness, _| anthropic::lint(input, strictness)),
-    ("gemini.contents", |input, strictness, _| gemini::lint(input, strictness)),
-    ("ollama.chat", |input, strictness, _| ollama_chat::lint::lint(input, strictness)),
-    ("bedrock.converse", |input, strictness, _| bedrock::lint(input, strictness)),
+    ("openai.responses", &["azure", "xai", "deepseek", "compatible"], |input, strictness, profile| responses::lint(input, strictness, profile.unwrap_or("openai"))),
+    ("anthropic.messages", &[], |input, strictness, _| anthropic::lint(input, strictness)),
+    ("gemini.contents", &[], |input, strictness, _| gemini::lint(input, strictness)),
+    ("ollama.chat", &[], |input, strictness, _| ollama_chat::lint::lint(input, strictness)),
+    ("bedrock.converse", &[], |input, strictness, _| bedrock::lint(input, strictness)),
 ];
 
 /// The targets whose rules are known: ids, and ids with a profile.
 pub fn targets() -> impl Iterator<Item = String> {
-    CHECKS.iter().flat_map(|(id, _)| {
-        let wire = crate::format::by_id(id).ok().filter(|_| !id.starts_with("geppetto"));
-        let profiles = wire.map_or(&[][..], |codec| codec.spec().variants);
-        std::iter::once((*id).to_owned()).chain(profiles.iter().map(move |profile| format!("{id}:{profile}")))
+    CHECKS.iter().flat_map(|(id, profiles, _)| {
+        let named = profiles.iter().map(move |profile| format!("{id}:{profile}"));
+        std::iter::once((*id).to_owned()).chain(named)
     })
 }
 
@@ -105,8 +105,8 @@ pub fn rules(wire: &str) -> Vec<&'static Rule> {
 pub fn lint(input: Input<'_>, target: &str, strictness: Strictness) -> Result<Vec<Finding>> {
     let (id, profile) = target.split_once(':').map_or((target, None), |(id, profile)| (id, Some(profile)));
     let known = profile.is_none() || targets().any(|known| known == target);
-    match CHECKS.iter().find(|(known, _)| *known == id).filter(|_| known) {
-        Some((_, check)) => check(input, strictness, profile),
+    match CHECKS.iter().find(|(known, ..)| *known == id).filter(|_| known) {
+        Some((.., check)) => check(input, strictness, profile),
         None => Err(Error::new(ErrorKind::NotFound, format!("no rules are known for `{target}`"))
             .hint(format!("targets: {}", targets().collect::<Vec<_>>().join(", ")))),
     }
