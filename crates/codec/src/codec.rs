@@ -138,12 +138,22 @@ pub enum Mode {
 pub struct DecodeOptions {
     /// Whether to behave as the original program does.
     pub mode: Mode,
+    /// The text of a types file: what the items of slices are, for formats that name types. Nothing is ever imported
+    /// by its name.
+    pub types: Option<String>,
 }
 
 impl DecodeOptions {
     /// Reads as the original program does.
     pub fn compat() -> DecodeOptions {
-        DecodeOptions { mode: Mode::Compat }
+        DecodeOptions { mode: Mode::Compat, ..DecodeOptions::default() }
+    }
+
+    /// The same, with a types file.
+    #[must_use]
+    pub fn with_types(mut self, types: impl Into<String>) -> DecodeOptions {
+        self.types = Some(types.into());
+        self
     }
 }
 

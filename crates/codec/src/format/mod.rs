@@ -22,8 +22,6 @@ pub static ALL: &[&dyn Codec] = &[
     &geppetto::StoreCodec,
     &llm4s::StateCodec,
     &llm4s::SessionCodec,
-    &lucee::SessionCodec,
-    &markdown::MarkdownCodec,
     // A conversation is stored in a snapshot: where both would do, it is the more telling name.
     &wink::ConversationCodec,
     &wink::SnapshotCodec,
@@ -31,6 +29,8 @@ pub static ALL: &[&dyn Codec] = &[
     &wink::SliceCodec,
     &wink::BundleCodec,
     &wink::TranscriptCodec,
+    &lucee::SessionCodec,
+    &markdown::MarkdownCodec,
 ];
 
 /// The format with this id.

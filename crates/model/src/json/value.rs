@@ -61,6 +61,14 @@ impl JsonString {
         }
     }
 
+    /// The content as an owned string, with U+FFFD for half of a surrogate pair.
+    pub fn into_string_lossy(self) -> String {
+        match self.0 {
+            Spelling::Plain(text) => text.into_string(),
+            Spelling::Escaped(spelling) => escape::decode_lossy(&spelling).0,
+        }
+    }
+
     /// The spelling that must be kept as it is, if there is one.
     pub fn escaped(&self) -> Option<&str> {
         match &self.0 {

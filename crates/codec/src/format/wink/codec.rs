@@ -6,7 +6,7 @@ use turnkeep_model::{Archive, Error, ErrorKind, Loss, LossKind, Result, Session}
 use super::conversation::Kind;
 use super::document::{self, Snapshot};
 use super::encode::{self, Wanted};
-use super::{FORMAT, compat, decode, lines};
+use super::{FORMAT, compat, decode, lines, typed};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
 use crate::honest;
 use crate::input::{Document, Input, Syntax};
@@ -151,18 +151,31 @@ fn generation(node: &Node<'_>, slices: &[Node<'_>]) -> &'static str {
 
 fn read(input: Input<'_>, options: &DecodeOptions) -> Result<Decoded> {
     if options.mode == Mode::Compat {
-        let snapshot = read_compat(input.text()?)?;
+        let mut snapshot = read_compat(input.text()?)?;
+        if let Some(types) = &options.types {
+            typed::check(&mut snapshot, types, Mode::Compat).map_err(|error| compat::bare(&error))?;
+        }
         return Ok(archive_of(vec![(snapshot, Vec::new())], None));
     }
     let text = input.text()?;
     let ends = text.ends_with('\n');
     if lines::is_lines(text) {
-        return Ok(archive_of(read_lines(text)?, Some(ends)));
+        let mut snapshots = read_lines(text)?;
+        let all = snapshots.iter_mut().map(|(snapshot, _)| snapshot);
+        all.zip(lines::numbered(text)).try_for_each(|(snapshot, (number, _))| {
+            check_types(snapshot, options).map_err(|error| lines::in_line(error, number))
+        })?;
+        return Ok(archive_of(snapshots, Some(ends)));
     }
     let document = json_of(input)?;
     let mut losses = Vec::new();
-    let snapshot = document::read(document.node, &mut losses).map_err(|error| error.locate(document.text))?;
+    let mut snapshot = document::read(document.node, &mut losses).map_err(|error| error.locate(document.text))?;
+    check_types(&mut snapshot, options)?;
     Ok(archive_of(vec![(snapshot, losses)], Some(ends)))
+}
+
+fn check_types(snapshot: &mut Snapshot, options: &DecodeOptions) -> Result<()> {
+    options.types.as_ref().map_or(Ok(()), |types| typed::check(snapshot, types, Mode::Faithful))
 }
 
 /// The parsed text, unless it is an object of YAML.

@@ -77,17 +77,22 @@ fn item_type(slice: &Slice) -> &str {
 }
 
 fn unpack_slice(session: &mut Session, index: usize, kind: Kind) -> Option<()> {
-    let items = std::mem::take(&mut session.slices.get_mut(index)?.items);
-    let places = unpack_items(&items, session, kind);
-    let Some(places) = places else {
-        session.slices.get_mut(index)?.items = items;
-        return None;
+    let slice = session.slices.get_mut(index)?;
+    let places = match kind {
+        Kind::Inner => inner::latest(&slice.items),
+        Kind::State => slice
+            .items
+            .len()
+            .checked_sub(1)
+            .filter(|_| slice.items.last().is_some_and(state::is_state))
+            .into_iter()
+            .collect(),
     };
-    let total = items.len();
-    let mut chosen = vec![false; total];
-    places.iter().for_each(|place| chosen.get_mut(*place).into_iter().for_each(|chosen| *chosen = true));
-    let left: Vec<Json> =
-        items.into_iter().zip(&chosen).filter(|(_, chosen)| !**chosen).map(|(item, _)| item).collect();
+    if places.is_empty() {
+        return None;
+    }
+    let total = slice.items.len();
+    let (chosen, left) = pick(std::mem::take(&mut slice.items), &places);
     let mut note = Object::new();
     if !places.iter().copied().eq(left.len()..total) {
         note.set("places", places.iter().map(|place| Json::from(*place as u64)).collect::<Vec<_>>());
@@ -96,7 +101,11 @@ fn unpack_slice(session: &mut Session, index: usize, kind: Kind) -> Option<()> {
         let slice = session.slices.remove(index);
         note_slice(&slice, kind, session, &mut note);
     } else {
-        session.slices.get_mut(index)?.items = left;
+        slice.items = left;
+    }
+    match kind {
+        Kind::Inner => inner::unpack(chosen, session),
+        Kind::State => chosen.into_iter().for_each(|item| state::unpack(item, session)),
     }
     if implied(session, &message::groups(session)) != Some(kind) {
         note.set("kind", kind.as_str());
@@ -107,14 +116,21 @@ fn unpack_slice(session: &mut Session, index: usize, kind: Kind) -> Option<()> {
     Some(())
 }
 
-fn unpack_items(items: &[Json], session: &mut Session, kind: Kind) -> Option<Vec<usize>> {
-    match kind {
-        Kind::Inner => inner::unpack(items, session),
-        Kind::State => {
-            state::unpack(items.last()?, session)?;
-            Some(vec![items.len() - 1])
+/// The items at some places, in the order of the places, and the others.
+fn pick(items: Vec<Json>, places: &[usize]) -> (Vec<Json>, Vec<Json>) {
+    let mut rank = vec![None; items.len()];
+    for (order, place) in places.iter().enumerate() {
+        rank.get_mut(*place).into_iter().for_each(|rank| *rank = Some(order));
+    }
+    let (mut chosen, mut left) = (Vec::with_capacity(places.len()), Vec::new());
+    for (item, rank) in items.into_iter().zip(rank) {
+        match rank {
+            Some(order) => chosen.push((order, item)),
+            None => left.push(item),
         }
     }
+    chosen.sort_by_key(|(order, _)| *order);
+    (chosen.into_iter().map(|(_, item)| item).collect(), left)
 }
 
 /// Notes what of the slice is not as it is written by default.

@@ -7,103 +7,117 @@ use turnkeep_model::{Block, Body, EvaluationId, PromptId, Session, Time};
 
 use super::FORMAT;
 use super::conversation::prompt_of;
-use super::message::{Ends, Group, Message, NameKey, Unpacker, is_absent, take_text};
+use super::message::{Ends, Group, Message, NameKey, Unpacker, holds_text, is_absent, is_text_or_absent, take_text};
 use crate::turns::TurnBuilder;
 
 const NAME: NameKey = NameKey("tool_name");
 
-/// An item of the slice, and its place there.
+/// An item of the slice.
 struct Inner {
-    at: usize,
     message: Message,
-    evaluation: String,
     prompt: (String, String),
     sequence: i64,
     turn: Option<i64>,
 }
 
+/// Whether an item is a message.
+fn is_inner(item: &Json) -> bool {
+    let Json::Object(object) = item else { return false };
+    let is_whole = |value: &Json| value.as_number().is_some_and(|number| number.as_i64().is_some());
+    Message::is_message(object, NAME)
+        && holds_text(object, "evaluation_id")
+        && object.get("sequence").is_some_and(is_whole)
+        && object.get("turn").is_none_or(is_whole)
+        && ["prompt_ns", "prompt_key"].into_iter().all(|key| is_text_or_absent(object, key))
+}
+
 impl Inner {
-    fn read(at: usize, item: &Json) -> Option<Inner> {
-        let mut object = item.as_object()?.clone();
-        let evaluation = take_text(&mut object, "evaluation_id")??;
-        let sequence = take_whole(&mut object, "sequence")??;
-        let turn = take_whole(&mut object, "turn")?;
-        let prompt = (take_text(&mut object, "prompt_ns")?, take_text(&mut object, "prompt_key")?);
-        let mut message = Message::read(object, NAME)?;
-        let mut missing = |key: &str, is_missing: bool| {
-            if is_missing {
-                let mut absent = match message.extra.spelling.remove("absent") {
-                    Some(Json::Array(absent)) => absent,
-                    _ => Vec::new(),
-                };
-                absent.push(key.into());
-                message.extra.spelling.set("absent", absent);
-            }
+    /// Reads what [`is_inner`] accepts.
+    fn read(item: Json) -> Inner {
+        let mut object = match item {
+            Json::Object(object) => object,
+            _ => Object::new(),
         };
-        missing("turn", turn.is_none());
-        missing("prompt_ns", prompt.0.is_none());
-        missing("prompt_key", prompt.1.is_none());
-        let prompt = (prompt.0.unwrap_or_default(), prompt.1.unwrap_or_default());
-        Some(Inner { at, message, evaluation, prompt, sequence, turn })
-    }
-
-    fn is_system(&self) -> bool {
-        self.message.role == "system"
-    }
-}
-
-/// Takes a whole number; fails where something else stands there.
-fn take_whole(object: &mut Object, key: &str) -> Option<Option<i64>> {
-    match object.get(key) {
-        None => Some(None),
-        Some(value) => {
-            let number = value.as_number()?.as_i64()?;
-            object.remove(key);
-            Some(Some(number))
+        let sequence = take_whole(&mut object, "sequence").unwrap_or_default();
+        let turn = take_whole(&mut object, "turn");
+        drop(object.remove("evaluation_id"));
+        let (ns, key) = (take_text(&mut object, "prompt_ns"), take_text(&mut object, "prompt_key"));
+        let mut message = Message::read(object, NAME);
+        let missing = [("turn", turn.is_none()), ("prompt_ns", ns.is_none()), ("prompt_key", key.is_none())];
+        for (key, _) in missing.into_iter().filter(|(_, is_missing)| *is_missing) {
+            note_absent(&mut message, key);
         }
+        Inner { message, prompt: (ns.unwrap_or_default(), key.unwrap_or_default()), sequence, turn }
     }
 }
 
-/// Puts the latest evaluation into a session; gives the places of its items in the slice, in the order of the messages.
-pub(super) fn unpack(items: &[Json], session: &mut Session) -> Option<Vec<usize>> {
-    let all: Vec<Inner> = items.iter().enumerate().filter_map(|(at, item)| Inner::read(at, item)).collect();
-    let latest = latest_evaluation(&all)?.to_owned();
+fn note_absent(message: &mut Message, key: &str) {
+    let mut absent = match message.extra.spelling.remove("absent") {
+        Some(Json::Array(absent)) => absent,
+        _ => Vec::new(),
+    };
+    absent.push(key.into());
+    message.extra.spelling.set("absent", absent);
+}
+
+fn take_whole(object: &mut Object, key: &str) -> Option<i64> {
+    object.remove(key)?.as_number()?.as_i64()
+}
+
+/// The places of the items of the latest evaluation, in the order of their messages: each message once.
+pub(super) fn latest(items: &[Json]) -> Vec<usize> {
+    let all = || items.iter().enumerate().filter(|(_, item)| is_inner(item));
+    let text = |item: &Json, key: &str| item.as_object().and_then(|item| Some(item.get_str(key)?.into_owned()));
+    let Some(wanted) = latest_evaluation(all().map(|(_, item)| item)) else { return Vec::new() };
     let mut ids = HashSet::new();
-    let mut is_new = |inner: &Inner| inner.message.id.as_ref().is_none_or(|id| ids.insert(id.clone()));
-    let mut chosen: Vec<Inner> = all.into_iter().filter(|inner| inner.evaluation == latest && is_new(inner)).collect();
-    chosen.sort_by_key(|inner| inner.sequence);
-    let places = chosen.iter().map(|inner| inner.at).collect();
-    let prompt = chosen.first().map(|inner| inner.prompt.clone()).unwrap_or_default();
+    let of_wanted = all().filter(|(_, item)| text(item, "evaluation_id").as_deref() == Some(&wanted));
+    let mut chosen: Vec<(i64, usize)> = of_wanted
+        .filter(|(_, item)| text(item, "message_id").is_none_or(|id| ids.insert(id)))
+        .map(|(at, item)| (sequence_of(item), at))
+        .collect();
+    chosen.sort_unstable();
+    chosen.into_iter().map(|(_, at)| at).collect()
+}
+
+fn sequence_of(item: &Json) -> i64 {
+    let sequence = item.as_object().and_then(|item| item.get("sequence")?.as_number()?.as_i64());
+    sequence.unwrap_or_default()
+}
+
+/// The evaluation of the newest system message, else of the last message.
+fn latest_evaluation<'a>(all: impl Iterator<Item = &'a Json> + Clone) -> Option<String> {
+    let text = |item: &Json, key: &str| item.as_object().and_then(|item| Some(item.get_str(key)?.into_owned()));
+    let time = |item: &Json| Time::new(text(item, "created_at").unwrap_or_default()).instant();
+    let systems = all.clone().filter(|item| text(item, "role").as_deref() == Some("system"));
+    let newest = systems.max_by_key(|item| time(item));
+    newest.or_else(|| all.last()).and_then(|item| text(item, "evaluation_id"))
+}
+
+/// Makes turns of the items of one evaluation, in the order of their messages.
+pub(super) fn unpack(items: Vec<Json>, session: &mut Session) {
+    let evaluation = items.first().and_then(|item| Some(item.as_object()?.get_str("evaluation_id")?.into_owned()));
     let mut builder = TurnBuilder::default();
     let mut unpacker = Unpacker::default();
     let mut round = 0;
-    for (sequence, inner) in chosen.into_iter().enumerate() {
+    let mut prompt = None;
+    for (sequence, item) in items.into_iter().enumerate() {
+        let inner = Inner::read(item);
         let answers = inner.message.role == "assistant";
         round += i64::from(answers);
         if answers {
             builder.begin_answer();
         }
-        let message = with_notes(inner, sequence, round, &prompt);
+        let prompt = prompt.get_or_insert_with(|| inner.prompt.clone());
+        let message = with_notes(inner, sequence, round, prompt);
         unpacker.blocks(message).into_iter().for_each(|block| builder.push(block));
     }
     session.turns = builder.finish();
-    if !latest.is_empty() {
-        session.turns.iter_mut().for_each(|turn| turn.evaluation = Some(EvaluationId::new(latest.as_str())));
+    if let Some(evaluation) = evaluation.filter(|evaluation| !evaluation.is_empty()) {
+        session.turns.iter_mut().for_each(|turn| turn.evaluation = Some(EvaluationId::new(evaluation.as_str())));
     }
-    session.prompt = prompt_of(prompt.0, prompt.1);
+    let (ns, key) = prompt.unwrap_or_default();
+    session.prompt = prompt_of(ns, key);
     settle(session);
-    Some(places)
-}
-
-/// The evaluation of the newest system message, else of the last message.
-fn latest_evaluation(all: &[Inner]) -> Option<&str> {
-    let time = |inner: &Inner| {
-        let time = inner.message.time.as_deref().map(Time::from);
-        time.as_ref().and_then(Time::instant)
-    };
-    let systems = all.iter().filter(|inner| inner.is_system());
-    let newest = systems.max_by_key(|inner| time(inner));
-    newest.or(all.last()).map(|inner| inner.evaluation.as_str())
 }
 
 /// The message with notes on what is not as one would expect from its place.

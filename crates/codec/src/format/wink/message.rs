@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::{Json, JsonString, Object};
 use turnkeep_model::{
     Author, Block, Body, CallId, ExtraPart, MessageId, MessageKey, Part, Session, Text, Time, ToolCall, ToolResult,
 };
@@ -41,79 +41,101 @@ pub(super) struct Call {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct NameKey(pub &'static str);
 
-/// Takes a text; fails where something else stands there.
-pub(super) fn take_text(object: &mut Object, key: &str) -> Option<Option<String>> {
-    match object.get(key) {
-        None => Some(None),
-        Some(value) => {
-            let text = value.as_str()?.into_owned();
-            object.remove(key);
-            Some(Some(text))
-        }
+/// Whether a value is a text that a Rust string can hold.
+pub(super) fn is_text(value: &Json) -> bool {
+    // Only an escape by number can name half a surrogate pair; most texts need not be decoded to know.
+    let is_sound =
+        |text: &JsonString| !text.escaped().is_some_and(|text| text.contains("\\u")) || text.to_str().is_ok();
+    matches!(value, Json::String(text) if is_sound(text))
+}
+
+/// Whether a text stands there.
+pub(super) fn holds_text(object: &Object, key: &str) -> bool {
+    object.get(key).is_some_and(is_text)
+}
+
+/// Whether a text stands there, or nothing.
+pub(super) fn is_text_or_absent(object: &Object, key: &str) -> bool {
+    object.get(key).is_none_or(is_text)
+}
+
+/// Takes a text, if one stands there.
+pub(super) fn take_text(object: &mut Object, key: &str) -> Option<String> {
+    match object.remove(key)? {
+        Json::String(text) => Some(text.into_string_lossy()),
+        _ => None,
     }
 }
 
 /// Takes a text or null; a missing key is noted.
-fn take_nullable(object: &mut Object, key: &str, missing: &mut Vec<Json>) -> Option<Option<String>> {
-    match object.get(key) {
-        None => missing.push(key.into()),
-        Some(Json::Null) => {
-            object.remove(key);
-        }
-        Some(_) => return take_text(object, key),
+fn take_nullable(object: &mut Object, key: &str, missing: &mut Vec<Json>) -> Option<String> {
+    if !object.contains(key) {
+        missing.push(key.into());
     }
-    Some(None)
+    take_text(object, key)
 }
 
 impl Message {
-    /// Reads a message; `None` where it has another shape.
-    pub(super) fn read(mut object: Object, name: NameKey) -> Option<Message> {
-        if object.has_duplicates() {
-            return None;
-        }
+    /// Whether an object is a message.
+    pub(super) fn is_message(object: &Object, name: NameKey) -> bool {
+        let is_nullable = |key: &str| object.get(key) == Some(&Json::Null) || is_text_or_absent(object, key);
+        let calls = match object.get("tool_calls") {
+            None => true,
+            Some(Json::Array(calls)) => calls.iter().all(Call::is_call),
+            Some(_) => false,
+        };
+        !object.has_duplicates()
+            && calls
+            && ["role", "content"].into_iter().all(|key| holds_text(object, key))
+            && ["tool_call_id", name.0].into_iter().all(is_nullable)
+            && ["created_at", "message_id"].into_iter().all(|key| is_text_or_absent(object, key))
+    }
+
+    /// Reads what [`Message::is_message`] accepts.
+    pub(super) fn read(mut object: Object, name: NameKey) -> Message {
         let mut missing = Vec::new();
-        let role = take_text(&mut object, "role")??;
-        let content = take_text(&mut object, "content")??;
+        let role = take_text(&mut object, "role").unwrap_or_default();
+        let content = take_text(&mut object, "content").unwrap_or_default();
         let calls = match object.remove("tool_calls") {
-            None => {
+            Some(Json::Array(calls)) => calls.into_iter().map(Call::read).collect(),
+            _ => {
                 missing.push("tool_calls".into());
                 Vec::new()
             }
-            Some(Json::Array(calls)) => calls.into_iter().map(Call::read).collect::<Option<_>>()?,
-            Some(_) => return None,
         };
-        let call_id = take_nullable(&mut object, "tool_call_id", &mut missing)?;
-        let tool = take_nullable(&mut object, name.0, &mut missing)?;
-        let time = take_text(&mut object, "created_at")?;
-        let id = take_text(&mut object, "message_id")?;
+        let call_id = take_nullable(&mut object, "tool_call_id", &mut missing);
+        let tool = take_nullable(&mut object, name.0, &mut missing);
+        let time = take_text(&mut object, "created_at");
+        let id = take_text(&mut object, "message_id");
         let mut extra = ExtraPart { fields: object, ..ExtraPart::default() };
         if !missing.is_empty() {
             extra.spelling.set("absent", missing);
         }
-        Some(Message { role, content, calls, call_id, name: tool, time, id, extra })
+        Message { role, content, calls, call_id, name: tool, time, id, extra }
     }
 
     /// The message as it is written.
-    pub(super) fn write(&self, name: NameKey) -> Object {
-        let absent = |key: &str| is_absent(&self.extra.spelling, key);
-        let text = |text: &Option<String>| text.as_deref().map_or(Json::Null, Json::from);
-        let mut object = self.extra.fields.clone();
-        object.push("content", self.content.as_str());
-        if let Some(time) = &self.time {
-            object.push("created_at", time.as_str());
+    pub(super) fn write(self, name: NameKey) -> Object {
+        let spelling = self.extra.spelling;
+        let absent = |key: &str| is_absent(&spelling, key);
+        let text = |text: Option<String>| text.map_or(Json::Null, Json::from);
+        let mut object = self.extra.fields;
+        object.push("content", self.content);
+        if let Some(time) = self.time {
+            object.push("created_at", time);
         }
-        if let Some(id) = &self.id {
-            object.push("message_id", id.as_str());
+        if let Some(id) = self.id {
+            object.push("message_id", id);
         }
         if self.name.is_some() || !absent(name.0) {
-            object.push(name.0, text(&self.name));
+            object.push(name.0, text(self.name));
         }
-        object.push("role", self.role.as_str());
+        object.push("role", self.role);
         if self.call_id.is_some() || !absent("tool_call_id") {
-            object.push("tool_call_id", text(&self.call_id));
+            object.push("tool_call_id", text(self.call_id));
         }
         if !self.calls.is_empty() || !absent("tool_calls") {
-            object.push("tool_calls", self.calls.iter().map(Call::write).collect::<Vec<_>>());
+            object.push("tool_calls", self.calls.into_iter().map(Call::write).collect::<Vec<_>>());
         }
         object
     }
@@ -130,28 +152,38 @@ pub(super) fn is_absent(spelling: &Object, key: &str) -> bool {
 }
 
 impl Call {
-    fn read(value: Json) -> Option<Call> {
-        let Json::Object(mut object) = value else { return None };
-        if object.has_duplicates() {
-            return None;
-        }
-        Some(Call {
-            id: take_text(&mut object, "call_id")??,
-            name: take_text(&mut object, "name")??,
-            arguments: take_text(&mut object, "arguments")??,
-            status: take_text(&mut object, "status")?.map(Json::from),
-            implied: "",
-            unknown: object,
-        })
+    fn is_call(value: &Json) -> bool {
+        let Json::Object(object) = value else { return false };
+        !object.has_duplicates()
+            && ["call_id", "name", "arguments"].into_iter().all(|key| holds_text(object, key))
+            && is_text_or_absent(object, "status")
     }
 
-    fn write(&self) -> Json {
-        let mut object = self.unknown.clone();
-        object.push("arguments", self.arguments.as_str());
-        object.push("call_id", self.id.as_str());
-        object.push("name", self.name.as_str());
-        if let Some(status @ Json::String(_)) = &self.status {
-            object.push("status", status.clone());
+    fn read(value: Json) -> Call {
+        let mut object = match value {
+            Json::Object(object) => object,
+            _ => Object::new(),
+        };
+        let mut text = |key: &str| take_text(&mut object, key);
+        let (id, name, arguments) = (text("call_id"), text("name"), text("arguments"));
+        let status = text("status").map(Json::from);
+        Call {
+            id: id.unwrap_or_default(),
+            name: name.unwrap_or_default(),
+            arguments: arguments.unwrap_or_default(),
+            status,
+            implied: "",
+            unknown: object,
+        }
+    }
+
+    fn write(self) -> Json {
+        let mut object = self.unknown;
+        object.push("arguments", self.arguments);
+        object.push("call_id", self.id);
+        object.push("name", self.name);
+        if let Some(status @ Json::String(_)) = self.status {
+            object.push("status", status);
         }
         Json::Object(object)
     }

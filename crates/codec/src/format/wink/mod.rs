@@ -6,6 +6,7 @@
 mod bundle;
 mod clock;
 mod codec;
+mod coerce;
 mod compat;
 mod composite;
 mod conversation;
@@ -19,6 +20,8 @@ mod python;
 mod slice;
 mod state;
 mod transcript;
+mod typed;
+mod types;
 
 pub(super) use bundle::BundleCodec;
 pub(super) use codec::{ConversationCodec, SnapshotCodec};

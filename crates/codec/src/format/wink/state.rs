@@ -5,24 +5,62 @@ use turnkeep_model::{EvaluationId, PromptId, Session, Time, Turn};
 
 use super::FORMAT;
 use super::conversation::{FIELDS, prompt_of};
-use super::message::{Ends, Group, Message, NameKey, Unpacker, is_absent, take_text};
+use super::message::{Ends, Group, Message, NameKey, Unpacker, holds_text, is_absent, is_text_or_absent, take_text};
 
 const NAME: NameKey = NameKey("name");
 
-/// Puts the conversation of an item into a session; gives the item back where it has another shape.
-pub(super) fn unpack(item: &Json, session: &mut Session) -> Option<()> {
-    let mut object = item.as_object()?.clone();
-    if object.has_duplicates() {
-        return None;
-    }
-    let evaluation = take_text(&mut object, "evaluation_id")??;
-    let prompt = prompt_of(take_text(&mut object, "prompt_ns")??, take_text(&mut object, "prompt_key")??);
-    let Some(Json::Object(system)) = object.remove("system_message") else { return None };
-    let system = read_as("system", system).filter(|system| system.calls.is_empty())?;
-    let created = take_text(&mut object, "created_at")?;
+/// Whether an item is a conversation.
+pub(super) fn is_state(item: &Json) -> bool {
+    let Json::Object(object) = item else { return false };
+    let turns = object.get("turns").and_then(Json::as_array);
+    !object.has_duplicates()
+        && ["evaluation_id", "prompt_ns", "prompt_key"].into_iter().all(|key| holds_text(object, key))
+        && is_text_or_absent(object, "created_at")
+        && object.get("system_message").is_some_and(|system| is_role(system, "system", Calls::None))
+        && turns.is_some_and(|turns| turns.iter().all(is_turn))
+}
+
+/// Whether a message may call tools where it stands.
+#[derive(PartialEq)]
+enum Calls {
+    None,
+    Some,
+}
+
+/// Whether a value is a message that has this role where it stands.
+fn is_role(value: &Json, role: &str, calls: Calls) -> bool {
+    let Json::Object(object) = value else { return false };
+    let lists_none = || object.get("tool_calls").and_then(Json::as_array).is_none_or(<[Json]>::is_empty);
+    object.get_str("role").as_deref() == Some(role)
+        && Message::is_message(object, NAME)
+        && (calls == Calls::Some || lists_none())
+}
+
+fn is_turn(value: &Json) -> bool {
+    let Json::Object(object) = value else { return false };
+    let tools = match object.get("tool_messages") {
+        None => true,
+        Some(Json::Array(tools)) => tools.iter().all(|tool| is_role(tool, "tool", Calls::None)),
+        Some(_) => false,
+    };
+    !object.has_duplicates()
+        && tools
+        && object.get("assistant_message").is_some_and(|answer| is_role(answer, "assistant", Calls::Some))
+        && object.get("turn_number").is_none_or(|number| number.as_number().is_some())
+        && ["evaluation_id", "created_at"].into_iter().all(|key| is_text_or_absent(object, key))
+}
+
+/// Puts the conversation of an item that [`is_state`] accepts into a session.
+pub(super) fn unpack(item: Json, session: &mut Session) {
+    let mut object = as_object(item);
+    let evaluation = take_text(&mut object, "evaluation_id").unwrap_or_default();
+    let ns = take_text(&mut object, "prompt_ns").unwrap_or_default();
+    session.prompt = prompt_of(ns, take_text(&mut object, "prompt_key").unwrap_or_default());
+    session.timing.created = take_text(&mut object, "created_at").map(Time::new);
+    let system = Message::read(object.remove("system_message").map(as_object).unwrap_or_default(), NAME);
     let turns = match object.remove("turns") {
-        Some(Json::Array(turns)) => turns.into_iter().map(StateTurn::read).collect::<Option<Vec<_>>>()?,
-        _ => return None,
+        Some(Json::Array(turns)) => turns,
+        _ => Vec::new(),
     };
     let mut unpacker = Unpacker::default();
     let mut all = Vec::new();
@@ -30,25 +68,24 @@ pub(super) fn unpack(item: &Json, session: &mut Session) -> Option<()> {
     if turns.is_empty() && !system.is_empty() {
         all.push(Turn { evaluation: evaluation_id(&evaluation), ..Turn::default() });
     }
-    all.extend(turns.into_iter().enumerate().map(|(index, turn)| turn.unpack(index, &mut unpacker)));
+    all.extend(turns.into_iter().enumerate().map(|(index, turn)| unpack_turn(index, as_object(turn), &mut unpacker)));
     if let Some(first) = all.first_mut() {
         first.blocks.splice(0..0, system);
     }
     if implied_evaluation(&all) != evaluation {
         object.set("evaluation_id", evaluation);
     }
-    session.prompt = prompt;
-    session.timing.created = created.map(Time::new);
     session.turns = all;
     if !object.is_empty() {
         session.extra.part_mut(FORMAT).fields.set(FIELDS, object);
     }
-    Some(())
 }
 
-/// Reads a message that must have this role where it stands.
-fn read_as(role: &str, object: Object) -> Option<Message> {
-    Message::read(object, NAME).filter(|message| message.role == role)
+fn as_object(value: Json) -> Object {
+    match value {
+        Json::Object(object) => object,
+        _ => Object::new(),
+    }
 }
 
 /// A system message that says nothing stands for none: the specification has no way to leave it out.
@@ -68,63 +105,35 @@ fn implied_evaluation(turns: &[Turn]) -> String {
     turns.first().and_then(|turn| turn.evaluation.as_ref()).map(ToString::to_string).unwrap_or_default()
 }
 
-struct StateTurn {
-    assistant: Message,
-    tools: Vec<Message>,
-    object: Object,
-}
-
-impl StateTurn {
-    fn read(value: Json) -> Option<StateTurn> {
-        let Json::Object(mut object) = value else { return None };
-        if object.has_duplicates() {
-            return None;
+fn unpack_turn(index: usize, mut object: Object, unpacker: &mut Unpacker) -> Turn {
+    let answer = object.remove("assistant_message").map(as_object).unwrap_or_default();
+    let mut turn = Turn { blocks: unpacker.blocks(Message::read(answer, NAME)), ..Turn::default() };
+    let mut missing: Vec<Json> = Vec::new();
+    match object.remove("tool_messages") {
+        Some(Json::Array(tools)) => {
+            let read = |tool| unpacker.blocks(Message::read(as_object(tool), NAME));
+            turn.blocks.extend(tools.into_iter().flat_map(read));
         }
-        let Some(Json::Object(assistant)) = object.remove("assistant_message") else { return None };
-        let tools = match object.get("tool_messages") {
-            None => Vec::new(),
-            Some(Json::Array(tools)) => {
-                let read =
-                    |tool: &Json| read_as("tool", tool.as_object()?.clone()).filter(|tool| tool.calls.is_empty());
-                tools.iter().map(read).collect::<Option<_>>()?
-            }
-            Some(_) => return None,
-        };
-        object.get("turn_number").map_or(Some(()), |number| number.as_number().map(|_| ()))?;
-        Some(StateTurn { assistant: read_as("assistant", assistant)?, tools, object })
+        _ => missing.push("tool_messages".into()),
     }
-
-    fn unpack(mut self, index: usize, unpacker: &mut Unpacker) -> Turn {
-        let mut turn = Turn { blocks: unpacker.blocks(self.assistant), ..Turn::default() };
-        turn.blocks.extend(self.tools.into_iter().flat_map(|tool| unpacker.blocks(tool)));
-        let mut missing: Vec<Json> = Vec::new();
-        if self.object.remove("tool_messages").is_none() {
-            missing.push("tool_messages".into());
-        }
-        match self.object.remove("provider_payload") {
-            None => missing.push("provider_payload".into()),
-            Some(payload) => turn.provider_payload = payload,
-        }
-        turn.evaluation = take_if_text(&mut self.object, "evaluation_id").map(EvaluationId::new);
-        turn.timing.created = take_if_text(&mut self.object, "created_at").map(Time::new);
-        let number = self.object.remove("turn_number");
-        let part = turn.extra.part_mut(FORMAT);
-        match number {
-            None => missing.push("turn_number".into()),
-            Some(number) if number == Json::from(index as u64 + 1) => {}
-            Some(number) => part.spelling.set("turn_number", number),
-        }
-        if !missing.is_empty() {
-            part.spelling.set("absent", missing);
-        }
-        part.fields = self.object;
-        turn.extra.tidy();
-        turn
+    match object.remove("provider_payload") {
+        None => missing.push("provider_payload".into()),
+        Some(payload) => turn.provider_payload = payload,
     }
-}
-
-fn take_if_text(object: &mut Object, key: &str) -> Option<String> {
-    take_text(object, key).flatten()
+    turn.evaluation = take_text(&mut object, "evaluation_id").map(EvaluationId::new);
+    turn.timing.created = take_text(&mut object, "created_at").map(Time::new);
+    let part = turn.extra.part_mut(FORMAT);
+    match object.remove("turn_number") {
+        None => missing.push("turn_number".into()),
+        Some(number) if number == Json::from(index as u64 + 1) => {}
+        Some(number) => part.spelling.set("turn_number", number),
+    }
+    if !missing.is_empty() {
+        part.spelling.set("absent", missing);
+    }
+    part.fields = object;
+    turn.extra.tidy();
+    turn
 }
 
 /// Whether a `ConversationState` can hold every message where it stands: a system message at most, then turns of one
@@ -176,12 +185,12 @@ pub(super) fn pack(session: &Session, groups: &[Group<'_>]) -> Json {
     let turns = turns
         .into_iter()
         .enumerate()
-        .map(|(index, (turn, answer, tools))| pack_turn(index, session.turns.get(turn), &answer, &tools));
+        .map(|(index, (turn, answer, tools))| pack_turn(index, session.turns.get(turn), answer, tools));
     object.push("turns", turns.collect::<Vec<_>>());
     Json::Object(object)
 }
 
-fn pack_turn(index: usize, turn: Option<&Turn>, answer: &Message, tools: &[Message]) -> Json {
+fn pack_turn(index: usize, turn: Option<&Turn>, answer: Message, tools: Vec<Message>) -> Json {
     let none = Turn::default();
     let turn = turn.unwrap_or(&none);
     let part = turn.extra.part(FORMAT).cloned().unwrap_or_default();
@@ -198,7 +207,7 @@ fn pack_turn(index: usize, turn: Option<&Turn>, answer: &Message, tools: &[Messa
         object.push("provider_payload", turn.provider_payload.clone());
     }
     if !tools.is_empty() || !absent("tool_messages") {
-        object.push("tool_messages", tools.iter().map(|tool| tool.write(NAME).into()).collect::<Vec<Json>>());
+        object.push("tool_messages", tools.into_iter().map(|tool| tool.write(NAME).into()).collect::<Vec<Json>>());
     }
     match part.spelling.get("turn_number") {
         Some(number) => object.push("turn_number", number.clone()),

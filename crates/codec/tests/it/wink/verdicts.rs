@@ -1,5 +1,6 @@
-//! The original's verdicts on bad and odd inputs, one test a case: its untyped reader's.
+//! The original's verdicts on bad and odd inputs, one test a case: its untyped reader's, and its typed one's.
 
+use turnkeep_codec::{DecodeOptions, Input, format};
 use turnkeep_model::ErrorKind;
 use turnkeep_model::json::{Json, Object};
 
@@ -11,10 +12,25 @@ fn all() -> Vec<Object> {
     cases.into_iter().map(|case| case.as_object().unwrap().clone()).collect()
 }
 
-/// What the untyped reader said: nothing, or its words.
-fn verdict(case: &Object) -> Option<String> {
+/// The types of the application that the inputs were made with.
+const TYPES: &str = r#"{
+    "demo_app.state:Note": {"fields": {"key": "str", "text": "str"}},
+    "demo_app.state:Step": {"fields": {
+        "step_id": "int", "title": "str",
+        "status": {"type": "Literal['pending', 'in_progress', 'done']", "default": "pending"}
+    }},
+    "demo_app.state:Plan": {"fields": {
+        "objective": "str", "status": "str",
+        "steps": {"type": "tuple[demo_app.state:Step, ...]", "default": []}
+    }},
+    "builtins:dict": {"kind": "class"},
+    "json:dumps": {"kind": "object"}
+}"#;
+
+/// What a reader said: nothing, or its words.
+fn verdict(case: &Object, reader: &str) -> Option<String> {
     let result = case.get("result").and_then(Json::as_object).unwrap();
-    let result = result.get("SnapshotPayload.from_json").and_then(Json::as_object).unwrap();
+    let result = result.get(reader).and_then(Json::as_object).unwrap();
     match result.get("ok").and_then(Json::as_bool).unwrap() {
         true => None,
         false => Some(result.get_str("message").unwrap().into_owned()),
@@ -25,10 +41,14 @@ fn check(name: &str) {
     let all = all();
     let case = all.iter().find(|case| case.get_str("name").as_deref() == Some(name)).unwrap();
     let input = case.get_str("input").unwrap();
-    let expected = verdict(case);
+    let expected = verdict(case, "SnapshotPayload.from_json");
 
     let found = compat("wink.snapshot", &input).err().map(|error| error.to_string());
     assert_eq!(found, expected);
+
+    let codec = format::by_id("wink.snapshot").unwrap();
+    let typed = codec.decode(Input::new(input.as_bytes()), &DecodeOptions::compat().with_types(TYPES));
+    assert_eq!(typed.err().map(|error| error.to_string()), verdict(case, "Snapshot.from_json"));
 
     // By default the same files are refused, with the place and what to do; except that an empty file has no place.
     let error = decode("wink.snapshot", &input).err();
@@ -178,4 +198,94 @@ fn compat_writes_what_the_original_would() {
         r#"{"children_ids": [], "created_at": "2026-03-01T12:00:00+00:00", "parent_id": "00000000-0000-0000-0000-000000000001", "policies": {}, "slices": [{"item_type": "a:B", "items": [{"n": 1}], "slice_type": "a:B"}], "tags": {}, "version": "1"}"#
     );
     assert!(!written.losses.is_empty());
+}
+
+fn typed(text: &str, types: &str, options: DecodeOptions) -> Result<turnkeep_model::Archive, turnkeep_model::Error> {
+    let codec = format::by_id("wink.snapshot")?;
+    codec.decode(Input::new(text.as_bytes()), &options.with_types(types)).map(|decoded| decoded.archive)
+}
+
+fn with_item(item: &str) -> String {
+    format!(
+        r#"{{"created_at": "2026-03-01T12:00:00+00:00", "slices": [{{"item_type": "a:B", "items": [{item}], "slice_type": "a:B"}}], "version": "1"}}"#
+    )
+}
+
+/// What the original makes of a value of some annotation; `None` where it refuses it.
+fn made(annotation: &str, value: &str) -> Option<String> {
+    let types = format!(r#"{{"a:B": {{"fields": {{"x": {{"type": "{annotation}"}}}}}}}}"#);
+    let archive = typed(&with_item(&format!(r#"{{"x": {value}}}"#)), &types, DecodeOptions::compat()).ok()?;
+    let item = archive.main_session().unwrap().slices[0].items[0].to_text();
+    Some(item.strip_prefix("{\"x\":").unwrap().strip_suffix('}').unwrap().to_owned())
+}
+
+#[test]
+fn values_are_coerced_as_the_original_does() {
+    let cases = [
+        ("str", "1", Some("\"1\"")),
+        ("str", "2.5", Some("\"2.5\"")),
+        ("str", "true", Some("\"True\"")),
+        ("str", "null", None),
+        ("int", "\" 7 \"", Some("7")),
+        ("int", "1.9", Some("1")),
+        ("int", "true", Some("true")),
+        ("int", "\"seven\"", None),
+        ("int", "123456789012345678901234567890", Some("123456789012345678901234567890")),
+        ("float", "\"2.5\"", Some("2.5")),
+        ("float", "1", Some("1.0")),
+        ("bool", "\"yes\"", Some("true")),
+        ("bool", "\"off\"", Some("false")),
+        ("bool", "\"maybe\"", None),
+        ("tuple[str, ...]", "\"lone\"", Some("[\"lone\"]")),
+        ("tuple[int, str]", "[1]", None),
+        ("tuple[int, str]", "[\"1\", 2]", Some("[1,\"2\"]")),
+        ("dict[str, int]", "{\"a\": \"1\"}", Some("{\"a\":1}")),
+        ("int | str", "\"7\"", Some("7")),
+        ("str | None", "\"  \"", Some("null")),
+        ("Literal['a', 'b']", "\"b\"", Some("\"b\"")),
+        ("Literal['a', 'b']", "\"c\"", None),
+        ("Enum[a='b', b='a']", "\"a\"", Some("\"b\"")),
+        ("UUID", "\"urn:uuid:0000000000000000000000000000000a\"", Some("\"00000000-0000-0000-0000-00000000000a\"")),
+        ("UUID", "\"x\"", None),
+        ("datetime", "\"2026-03-01\"", Some("\"2026-03-01\"")),
+        ("datetime", "\"yesterday\"", None),
+        ("Any", "[1, {}]", Some("[1,{}]")),
+    ];
+    for (annotation, value, expected) in cases {
+        assert_eq!(made(annotation, value).as_deref(), expected, "{annotation} {value}");
+    }
+}
+
+#[test]
+fn by_default_a_typed_value_stays_as_it_is() {
+    let types = r#"{"a:B": {"fields": {"x": "str | None", "y": {"type": "int", "alias": "why"}}}}"#;
+    let text = with_item(r#"{"why": "7", "x": "", "zzz": 1}"#);
+    let archive = typed(&text, types, DecodeOptions::default()).unwrap();
+    assert_eq!(archive.main_session().unwrap().slices[0].items[0].to_text(), r#"{"why":"7","x":"","zzz":1}"#);
+
+    let error = typed(&with_item(r#"{"x": null}"#), types, DecodeOptions::default()).unwrap_err();
+    assert_eq!((error.what(), error.at_path()), ("Failed to restore slice B", "slices[0].items[0]"));
+    assert!(error.remedy().unwrap().contains("Missing required field: 'y'"));
+}
+
+#[test]
+fn unknown_and_moved_types() {
+    let policy = |id: &str| {
+        format!(r#"{{"created_at": "2026-03-01", "policies": {{"{id}": "state"}}, "slices": [], "version": "1"}}"#)
+    };
+    let moved = policy("weakincentives.prompt.visibility_overrides:VisibilityOverrides");
+    assert!(typed(&moved, "{}", DecodeOptions::default()).is_ok());
+    let error = typed(&moved, "{}", DecodeOptions::compat()).unwrap_err();
+    assert_eq!(error.to_string(), "No module named 'weakincentives.prompt'");
+    let error = typed(&policy("nope"), "{}", DecodeOptions::compat()).unwrap_err();
+    assert_eq!(error.to_string(), "Invalid type identifier: 'nope'");
+    assert!(decode("wink.snapshot", &policy("nope.sub:X")).is_ok());
+}
+
+#[test]
+fn snapshots_of_an_agent_loop_open_with_types_where_the_original_fails() {
+    let text = std::fs::read_to_string(fixtures().join("wink.bundle/ok/debug_bundle/session/before.jsonl")).unwrap();
+    assert!(typed(&text, TYPES, DecodeOptions::default()).is_ok());
+    let error = typed(&text, TYPES, DecodeOptions::compat()).unwrap_err();
+    assert_eq!(error.to_string(), "Failed to restore slice LoopRequestState");
 }

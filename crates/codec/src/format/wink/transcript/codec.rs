@@ -7,6 +7,7 @@ use super::entry::Entry;
 use super::read::{MAIN, Teller};
 use super::write::Scribe;
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Spec};
+use crate::format::wink::codec::with_first;
 use crate::format::wink::python::{self, Dumps};
 use crate::format::wink::{FORMAT, lines};
 use crate::honest;
@@ -41,12 +42,13 @@ impl Codec for TranscriptCodec {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        let Ok(text) = input.text() else { return Guess::no() };
-        let first = lines::numbered(text).next().and_then(|(_, line)| lines::parse_line(line).ok());
-        match first {
-            Some(record) if is_record(&record) => Guess::certain("its first line is a log record of weakincentives"),
-            _ => Guess::no(),
-        }
+        with_first(input, |record| {
+            if is_record(record) {
+                Guess::certain("its first line is a log record of weakincentives")
+            } else {
+                Guess::no()
+            }
+        })
     }
 
     fn decode(&self, input: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
