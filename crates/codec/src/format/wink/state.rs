@@ -9,15 +9,18 @@ use super::message::{Ends, Group, Message, NameKey, Unpacker, holds_text, is_abs
 
 const NAME: NameKey = NameKey("name");
 
+/// The note that a conversation leaves out its turns, of which it has none.
+const NO_TURNS: &str = "no_turns";
+
 /// Whether an item is a conversation.
 pub(super) fn is_state(item: &Json) -> bool {
     let Json::Object(object) = item else { return false };
-    let turns = object.get("turns").and_then(Json::as_array);
+    let are_turns = |turns: &Json| turns.as_array().is_some_and(|turns| turns.iter().all(is_turn));
     !object.has_duplicates()
         && ["evaluation_id", "prompt_ns", "prompt_key"].into_iter().all(|key| holds_text(object, key))
         && is_text_or_absent(object, "created_at")
         && object.get("system_message").is_some_and(|system| is_role(system, "system", Calls::None))
-        && turns.is_some_and(|turns| turns.iter().all(is_turn))
+        && object.get("turns").is_none_or(are_turns)
 }
 
 /// Whether a message may call tools where it stands.
@@ -60,7 +63,10 @@ pub(super) fn unpack(item: Json, session: &mut Session) {
     let system = Message::read(object.remove("system_message").map(as_object).unwrap_or_default(), NAME);
     let turns = match object.remove("turns") {
         Some(Json::Array(turns)) => turns,
-        _ => Vec::new(),
+        _ => {
+            session.extra.part_mut(FORMAT).spelling.set(NO_TURNS, true);
+            Vec::new()
+        }
     };
     let mut unpacker = Unpacker::default();
     let mut all = Vec::new();
@@ -186,7 +192,10 @@ pub(super) fn pack(session: &Session, groups: &[Group<'_>]) -> Json {
         .into_iter()
         .enumerate()
         .map(|(index, (turn, answer, tools))| pack_turn(index, session.turns.get(turn), answer, tools));
-    object.push("turns", turns.collect::<Vec<_>>());
+    let turns: Vec<Json> = turns.collect();
+    if !turns.is_empty() || session.extra.spelling(FORMAT, NO_TURNS).is_none() {
+        object.push("turns", turns);
+    }
     Json::Object(object)
 }
 

@@ -215,7 +215,7 @@ fn with_item(item: &str) -> String {
 fn made(annotation: &str, value: &str) -> Option<String> {
     let types = format!(r#"{{"a:B": {{"fields": {{"x": {{"type": "{annotation}"}}}}}}}}"#);
     let archive = typed(&with_item(&format!(r#"{{"x": {value}}}"#)), &types, DecodeOptions::compat()).ok()?;
-    let item = archive.main_session().unwrap().slices[0].items[0].to_text();
+    let item = archive.main_session()?.slices.first()?.items.first()?.to_text();
     Some(item.strip_prefix("{\"x\":").unwrap().strip_suffix('}').unwrap().to_owned())
 }
 
