@@ -87,6 +87,7 @@ macro_rules! cases {
 
 cases! {
     state_empty: "cognesy.state" / "empty", Some("v2");
+    state_everything: "cognesy.state" / "everything", Some("v2");
     state_error_step: "cognesy.state" / "error_step", Some("v2");
     state_final_response: "cognesy.state" / "final_response", Some("v2");
     state_tool_call: "cognesy.state" / "tool_call", Some("v2");
@@ -810,4 +811,22 @@ fn a_foreign_state_is_one_that_the_program_accepts() {
         let text = String::from_utf8(bytes).unwrap().replace("narrator", "user");
         assert!(compat(&text, format).is_ok(), "{format}: {}", compat(&text, format).unwrap_err());
     }
+}
+
+#[test]
+fn calls_that_messages_hold_are_not_held_twice() {
+    let session = main_session(&fixture("cognesy.state", "everything"), "cognesy.state");
+
+    let kinds: Vec<Vec<&str>> =
+        session.turns.iter().map(|turn| turn.blocks.iter().map(|block| block.body.kind()).collect()).collect();
+    let asked = ["text", "media", "media", "reasoning", "tool_call", "tool_call", "tool_result", "tool_result"];
+    assert_eq!(kinds, [vec!["text", "summary", "text"], asked.to_vec(), vec!["text"]]);
+    let [_, step, last] = session.turns.as_slice() else { panic!() };
+    assert_eq!(step.provider_payload, Json::from(r#"{"id":"r-1"}"#));
+    assert_eq!((step.usage.cached_read, step.usage.reasoning), (Some(64), Some(8)));
+    assert_eq!(session.runs.last().and_then(|run| run.stop_reason.clone()), Some(StopReason::TimeLimit));
+    assert_eq!(last.continuation.as_ref().unwrap().signals[0].source.as_deref(), Some("App\\Hooks\\FinishReason"));
+    assert_eq!(session.options.temperature.as_ref().unwrap().as_str(), "0.2");
+    assert!(session.response_format.is_some());
+    assert_eq!(session.open_calls(), Vec::<&ToolCall>::new());
 }

@@ -3,7 +3,7 @@
 use turnkeep_model::json::{self, Json, Node};
 use turnkeep_model::status::TurnError;
 use turnkeep_model::{
-    Author, Block, Body, CallId, Data, Extra, ExtraPart, Part, Reasoning, Text, ToolResult, Turn, TurnId,
+    Author, Block, Body, CallId, Data, Extra, ExtraPart, Part, Reasoning, Text, ToolCall, ToolResult, Turn, TurnId,
 };
 
 use super::FORMAT;
@@ -185,16 +185,30 @@ impl Step {
     /// result each.
     pub(super) fn executions(&mut self, blocks: &mut [Block], messages: &mut Messages) -> Vec<(Block, Block)> {
         let items = std::mem::take(&mut self.executions);
-        let readable = items.iter().all(|item| {
-            item.as_object().and_then(|fields| fields.get("tool_call")).is_some_and(|call| call.as_object().is_some())
-        });
-        if !readable {
+        if !are_readable(&items) {
             if let Some(step) = &mut self.step {
                 step.restore("toolExecutions", Json::Array(items));
             }
             return Vec::new();
         }
+        self.note_order(&items, blocks);
         items.into_iter().filter_map(|item| execution(item, blocks, messages)).collect()
+    }
+
+    /// Notes the order of executions where it is not that of the calls.
+    fn note_order(&mut self, items: &[Json], blocks: &[Block]) {
+        let held: Vec<&str> = blocks.iter().filter_map(call_of).filter_map(|call| call.call.as_given()).collect();
+        let rank = |item: &Json| {
+            let id = executed_id(item);
+            held.iter().position(|held| Some(*held) == id.as_deref()).unwrap_or(held.len())
+        };
+        let mut order: Vec<(usize, usize)> = items.iter().map(rank).zip(0..).collect();
+        order.sort_unstable();
+        if !order.iter().map(|(_, at)| *at).eq(0..items.len()) {
+            let places = (0..items.len()).filter_map(|at| order.iter().position(|(_, item)| *item == at));
+            let places: Vec<Json> = places.map(|place| Json::from(place as u64)).collect();
+            self.notes.spelling.set(EXECUTIONS, places);
+        }
     }
 
     /// Completes a turn with what the step says, now that its blocks are known.
@@ -222,6 +236,31 @@ impl Step {
         }
         keep_as(&mut turn.extra, generation.part(), notes);
     }
+}
+
+/// The note on the order of executions.
+pub(super) const EXECUTIONS: &str = "executions";
+
+fn call_of(block: &Block) -> Option<&ToolCall> {
+    match &block.body {
+        Body::ToolCall(call) => Some(call),
+        _ => None,
+    }
+}
+
+fn executed_id(item: &Json) -> Option<String> {
+    item.as_object()?.get("tool_call")?.as_object()?.get("id").and_then(text)
+}
+
+/// Whether every execution has a call, and none the same as another one.
+fn are_readable(items: &[Json]) -> bool {
+    let mut ids: Vec<String> = items.iter().filter_map(executed_id).filter(|id| !id.is_empty()).collect();
+    let given = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    let has_call =
+        |item: &Json| item.as_object().is_some_and(|fields| matches!(fields.get("tool_call"), Some(Json::Object(_))));
+    ids.len() == given && items.iter().all(has_call)
 }
 
 /// Drops the calls of a response that follow from the turn; ids may be missing there.

@@ -130,7 +130,7 @@ impl Writer<'_> {
                 self.list(self.notes(turn).and_then(|notes| notes.spelling.get(key))).filter(|list| !list.is_empty()),
             );
         }
-        let executions = executions(turn);
+        let executions = ordered(executions(turn), self.notes(turn));
         if !executions.is_empty() {
             draft.put("toolExecutions", executions);
         }
@@ -207,6 +207,16 @@ fn executions(turn: &Turn) -> Vec<Json> {
         _ => None,
     };
     turn.blocks.iter().filter_map(made).collect()
+}
+
+/// Executions in the order of a note.
+fn ordered(executions: Vec<Json>, notes: Option<&ExtraPart>) -> Vec<Json> {
+    let order = notes.and_then(|notes| notes.spelling.get(step::EXECUTIONS)).and_then(Json::as_array);
+    let at = |place: &Json| executions.get(place.as_number()?.as_u64()? as usize).cloned();
+    match order {
+        Some(order) if order.len() == executions.len() => order.iter().filter_map(at).collect(),
+        _ => executions,
+    }
 }
 
 /// The result of a call that only the step holds.
