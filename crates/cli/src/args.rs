@@ -246,12 +246,12 @@ pub(crate) fn target(text: &str) -> std::result::Result<Target, String> {
 }
 
 fn rules(text: &str) -> std::result::Result<Target, String> {
-    let target = target(text)?;
     let known: Vec<_> = turnkeep_codec::lint::targets().collect();
-    if known.iter().any(|known| known == text) {
-        return Ok(target);
+    if !known.iter().any(|known| known == text) {
+        return Err(format!("no rules are known for `{text}`; targets: {}", known.join(", ")));
     }
-    Err(format!("no rules are known for `{text}`; targets: {}", known.join(", ")))
+    let (id, profile) = text.split_once(':').map_or((text, None), |(id, profile)| (id, Some(profile)));
+    Ok(Target { variant: profile.map(str::to_owned), ..target(id)? })
 }
 
 fn hidden(word: &str) -> std::result::Result<Hidden, String> {

@@ -71,10 +71,12 @@ type Check = fn(Input<'_>, Strictness, Option<&str>) -> Result<Vec<Finding>>;
 const CHECKS: &[(&str, &[&str], Check)] = &[
     ("geppetto.turn", &[], |input, strictness, _| geppetto::lint(input, strictness)),
     ("geppetto.fixture", &[], |input, strictness, _| geppetto::lint(input, strictness)),
-    ("openai.chat", openai_chat::PROFILES, |input, strictness, profile| {
+    ("openai.chat", openai_chat::VARIANTS, |input, strictness, profile| {
         openai_chat::lint::lint(input, strictness, profile.unwrap_or("openai"))
     }),
-    ("openai.responses", &["azure", "xai", "deepseek", "compatible"], |input, strictness, profile| responses::lint(input, strictness, profile.unwrap_or("openai"))),
+    ("openai.responses", &["azure", "xai", "deepseek", "compatible"], |input, strictness, profile| {
+        responses::lint(input, strictness, profile.unwrap_or("openai"))
+    }),
     ("anthropic.messages", &[], |input, strictness, _| anthropic::lint(input, strictness)),
     ("gemini.contents", &[], |input, strictness, _| gemini::lint(input, strictness)),
     ("ollama.chat", &[], |input, strictness, _| ollama_chat::lint::lint(input, strictness)),

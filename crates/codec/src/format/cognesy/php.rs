@@ -125,7 +125,7 @@ impl Escapes {
                 b'/' => found.slashes = Some(false),
                 _ => {
                     before = at + 1;
-                    if beyond_ascii(bytes.get(at + 1..at + 12).unwrap_or_default()) {
+                    if beyond_ascii(bytes.get(at + 1..bytes.len().min(at + 12)).unwrap_or_default()) {
                         found.unicode.get_or_insert(true);
                     }
                 }

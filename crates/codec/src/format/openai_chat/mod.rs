@@ -17,6 +17,7 @@ mod stream;
 mod usage;
 mod wire;
 
+pub(crate) use profile::VARIANTS;
 pub(crate) use wire::ChatWire;
 
 /// The id of the wire, under which it keeps what the model has no place for.

@@ -216,7 +216,7 @@ pub(super) const PROFILES: &[Profile] = &[
 ];
 
 /// The names of the dialects.
-pub(super) const VARIANTS: &[&str] = &[
+pub(crate) const VARIANTS: &[&str] = &[
     "openai",
     "azure",
     "mistral",
