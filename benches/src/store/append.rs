@@ -46,10 +46,12 @@ pub(crate) fn turns(report: &mut Report, scratch: &Path) -> Outcome<()> {
         let (mut ours, mut theirs, mut cpu, mut raw_cpu) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for batches in turns.by_ref().take(MEASURED) {
             let ((), used, wall) = clocked(|| journal::append(&*store, &session, &batches))?;
-            (ours.push(wall), cpu.push(used));
+            ours.push(wall);
+            cpu.push(used);
             let insert = || batches.iter().try_for_each(|batch| raw::insert(&plain, "bench", batch));
             let ((), used, wall) = clocked(insert)?;
-            (theirs.push(wall), raw_cpu.push(used));
+            theirs.push(wall);
+            raw_cpu.push(used);
         }
         at = length.max(at) + MEASURED;
         let name = format!("append of a turn after {length} / raw insert");

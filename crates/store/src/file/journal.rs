@@ -84,8 +84,8 @@ impl Known {
         if let Some(Json::Object(fork)) = fields.get("fork") {
             let (past, origin) = read_fork(fork).ok_or_else(|| damaged("the journal does not say what it forks"))?;
             let mut summary = Summary::new(origin.session.clone());
-            summary.title = fork.get_str("title").map(|title| title.into_owned());
-            summary.status = fork.get_str("status").map(|status| status.into_owned());
+            summary.title = fork.get_str("title").map(std::borrow::Cow::into_owned);
+            summary.status = fork.get_str("status").map(std::borrow::Cow::into_owned);
             summary.tags = tags(fork);
             summary.created = number(fork, "created").unwrap_or_default() as i64;
             summary.updated = number(fork, "updated").unwrap_or_default() as i64;

@@ -218,7 +218,7 @@ impl Decoder {
         };
         match candidate.remove("content") {
             Some(content @ Json::Object(_)) => {
-                self.content(content, Author::Assistant).map_err(|error| error.path("candidates[0].content"))?
+                self.content(content, Author::Assistant).map_err(|error| error.path("candidates[0].content"))?;
             }
             Some(other) => candidate.set("content", other),
             None => {}

@@ -79,7 +79,7 @@ fn history(session: &Session, own: bool) -> History {
     history.limit_reasoning(session, |reasoning, _| sends(reasoning, own));
     history.plain_bodies(|_| own);
     history.describe_media(|media, _| takes(media), |_| false);
-    history.remove_empty_text(|text| text.is_empty());
+    history.remove_empty_text(str::is_empty);
     history.pieces.iter_mut().for_each(|piece| piece.block.author = speaker(&piece.block));
     history.pair_calls();
     name_results(&mut history);
@@ -226,7 +226,7 @@ fn contents(blocks: &[&Block]) -> Vec<Json> {
     for block in blocks {
         match messages.last_mut() {
             Some(message) if message.last().is_some_and(|last| last.message.ordinal == block.message.ordinal) => {
-                message.push(block)
+                message.push(block);
             }
             _ => messages.push(vec![block]),
         }

@@ -48,7 +48,7 @@ impl Assembler for Stream {
 
 impl Stream {
     fn candidate(&mut self, place: usize, mut piece: Object, deltas: &mut Vec<Delta>) {
-        let own = piece.get("index").and_then(Json::as_number).and_then(|index| index.as_u64());
+        let own = piece.get("index").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
         let index = own.and_then(|index| usize::try_from(index).ok()).filter(|index| *index < 64).unwrap_or(place);
         while self.candidates.len() <= index {
             self.candidates.push(Object::new());

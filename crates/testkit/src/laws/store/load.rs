@@ -71,7 +71,7 @@ pub fn generated_journals_come_back(home: &Home) {
             prop_assert_eq!(imported, Imported::New(session.clone()));
             Ok::<Journal, TestCaseError>(store.journal(&session).await?)
         })?;
-        let lines = |journal: &Journal| journal.batches.iter().map(|batch| batch.to_line()).collect::<Vec<_>>();
+        let lines = |journal: &Journal| journal.batches.iter().map(turnkeep_model::Batch::to_line).collect::<Vec<_>>();
         prop_assert_eq!(lines(&back), lines(&journal));
         Ok(())
     });
