@@ -13,6 +13,9 @@ use crate::race::tenth;
 use crate::report::{Bound, Report, Row};
 use crate::{Outcome, sessions};
 
+/// What a plain listing reads of a session.
+type Listed = (String, Option<String>, Option<String>, [i64; 6]);
+
 const TURNS: usize = 1_000;
 const FORKS: u64 = 20;
 const SESSIONS: usize = 10_000;
@@ -83,7 +86,7 @@ pub(crate) fn listing(report: &mut Report, scratch: &Path) -> Outcome<()> {
         let page = block_on(store.list(&query))?;
         ours.push(start.elapsed());
         let start = Instant::now();
-        let rows: Vec<(String, Option<String>, Option<String>, [i64; 6])> = select
+        let rows: Vec<Listed> = select
             .query_map([], |row| {
                 let number = |index| row.get::<_, i64>(index);
                 let numbers = [number(3)?, number(4)?, number(5)?, number(6)?, number(7)?, number(8)?];
