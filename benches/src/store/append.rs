@@ -153,9 +153,10 @@ pub(crate) fn memory(report: &mut Report, scratch: &Path) -> Outcome<()> {
 pub(crate) fn peak(file: &Path) -> Outcome<u64> {
     let store = journal::open(file, Durability::Process)?;
     let session = SessionId::new("bench");
-    let mut at = block_on(store.last(&session))?;
-    for turn in crate::sessions::turns(40) {
-        for batch in journal::batches(&turn, 0, at) {
+    let summary = block_on(store.summary(&session))?;
+    let mut at = summary.last;
+    for (turn, index) in crate::sessions::turns(40).zip(u32::try_from(summary.turns)?..) {
+        for batch in journal::batches(&turn, index, at) {
             at = block_on(store.append(&session, at, &batch))?;
         }
     }

@@ -16,7 +16,7 @@ use crate::{Outcome, plain, prose};
 
 /// Blocks to search in, and how many are appended at once.
 const BLOCKS: usize = 100_000;
-const TOGETHER: usize = 500;
+const TOGETHER: usize = 50;
 
 /// Measures loading the last turns, about 20 blocks, of a short and of a long session.
 pub(crate) fn windows(report: &mut Report, scratch: &Path) -> Outcome<()> {

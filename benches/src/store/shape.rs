@@ -18,14 +18,30 @@ type Listed = (String, Option<String>, Option<String>, [i64; 6]);
 
 const TURNS: usize = 1_000;
 const FORKS: u64 = 20;
+
+/// After how many turns there is surely enough to train a dictionary from.
+const LEARNED: usize = 100;
+
 const SESSIONS: usize = 10_000;
 
 fn filled(scratch: &Path, name: &str) -> Outcome<std::sync::Arc<SqliteStore>> {
     let store = journal::open(&journal::fresh(scratch, name), Durability::Process)?;
-    for batches in journal::session(TURNS) {
+    for (batches, turn) in journal::session(TURNS).zip(0..) {
         journal::append(&*store, &SessionId::new("bench"), &batches)?;
+        if turn == LEARNED {
+            await_dictionary(&store)?;
+        }
     }
     Ok(store)
+}
+
+/// Waits for the dictionary to be trained: no agent is as fast as this program, so that a real session waits for nothing.
+fn await_dictionary(store: &SqliteStore) -> Outcome<()> {
+    let start = Instant::now();
+    while block_on(store.usage())?.dictionaries <= 4096 && start.elapsed() < Duration::from_secs(20) {
+        std::thread::yield_now();
+    }
+    Ok(())
 }
 
 /// Measures the bytes of a session of 1000 turns with forks and heads, without the search index.

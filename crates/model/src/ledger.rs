@@ -1,7 +1,9 @@
 //! What is known of each tool call.
 
+use std::collections::HashMap;
+
 use crate::block::Outcome;
-use crate::event::{Effect, Event};
+use crate::event::{Effect, Event, ToolIntended};
 use crate::id::{CallId, Seq};
 use crate::journal::Journal;
 
@@ -9,6 +11,8 @@ use crate::journal::Journal;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ledger {
     entries: Vec<LedgerEntry>,
+    /// Where the entry of a call stands: a long session has thousands.
+    places: HashMap<CallId, usize>,
 }
 
 /// What is known of one tool call.
@@ -51,26 +55,17 @@ impl Ledger {
 
     /// A ledger of these entries, oldest intent first.
     pub fn from_entries(entries: Vec<LedgerEntry>) -> Ledger {
-        Ledger { entries }
+        let places = entries.iter().zip(0..).map(|(entry, place)| (entry.call.clone(), place)).collect();
+        Ledger { entries, places }
     }
 
     /// Applies one event.
     pub fn apply(&mut self, seq: Seq, event: &Event) {
         match event {
-            Event::ToolIntended(intended) => {
-                let attempts = self.get(&intended.call).map_or(0, |entry| entry.attempts);
-                self.entries.retain(|entry| entry.call != intended.call);
-                self.entries.push(LedgerEntry {
-                    call: intended.call.clone(),
-                    effect: intended.effect,
-                    key: intended.key.clone(),
-                    attempts: intended.attempt.unwrap_or(attempts.saturating_add(1)),
-                    intended: seq,
-                    settled: None,
-                });
-            }
+            Event::ToolIntended(intended) => self.intend(seq, intended),
             Event::ToolSettled(settled) => {
-                if let Some(entry) = self.entries.iter_mut().find(|entry| entry.call == settled.call) {
+                let place = self.places.get(&settled.call);
+                if let Some(entry) = place.and_then(|place| self.entries.get_mut(*place)) {
                     entry.settled = Some((settled.outcome.clone(), seq));
                 }
             }
@@ -78,9 +73,28 @@ impl Ledger {
         }
     }
 
+    fn intend(&mut self, seq: Seq, intended: &ToolIntended) {
+        let attempts = self.get(&intended.call).map_or(0, |entry| entry.attempts);
+        // A call that is tried again moves to the end; that is rare.
+        if self.places.contains_key(&intended.call) {
+            let mut entries = std::mem::take(&mut self.entries);
+            entries.retain(|entry| entry.call != intended.call);
+            *self = Ledger::from_entries(entries);
+        }
+        self.places.insert(intended.call.clone(), self.entries.len());
+        self.entries.push(LedgerEntry {
+            call: intended.call.clone(),
+            effect: intended.effect,
+            key: intended.key.clone(),
+            attempts: intended.attempt.unwrap_or(attempts.saturating_add(1)),
+            intended: seq,
+            settled: None,
+        });
+    }
+
     /// What is recorded of a call.
     pub fn get(&self, call: &CallId) -> Option<&LedgerEntry> {
-        self.entries.iter().find(|entry| entry.call == *call)
+        self.places.get(call).and_then(|place| self.entries.get(*place))
     }
 
     /// Every entry, oldest intent first.

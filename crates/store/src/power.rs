@@ -12,7 +12,7 @@ use crate::window::Window;
 
 /// Full-text search over what was said.
 pub trait Search: Send + Sync {
-    /// The best hits; everything that was appended before is found.
+    /// The newest hits; everything that was appended before is found.
     fn search<'a>(&'a self, query: &'a SearchQuery) -> BoxFuture<'a, Result<Vec<Hit>>>;
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::window::{TurnFold, Window};
 
 /// After how many batches a head is saved again, at least.
-const OFTEN: u32 = 64;
+const OFTEN: u32 = 16;
 
 /// A head of this many bytes is saved one batch later: saving costs about the same a batch, whatever a head's size.
 const BYTES_A_BATCH: usize = 1024;

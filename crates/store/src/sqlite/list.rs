@@ -14,11 +14,11 @@ use crate::summary::{Origin, Summary};
 const COLUMNS: &str = "sid, id, origin, until, last, turns, blocks, bytes, created, updated, title, status";
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<(i64, Summary)> {
+    let id = |index| Ok::<_, rusqlite::Error>(row.get_ref(index)?.as_str_or_null()?.map(SessionId::from));
     let seq = Seq(unsigned(row, 3)?);
-    let origin: Option<String> = row.get(2)?;
     let summary = Summary {
-        id: SessionId::new(row.get::<_, Option<String>>(1)?.unwrap_or_default()),
-        origin: origin.map(|session| Origin { session: SessionId::new(session), seq }),
+        id: id(1)?.unwrap_or_else(|| SessionId::new("")),
+        origin: id(2)?.map(|session| Origin { session, seq }),
         title: row.get(10)?,
         status: row.get(11)?,
         tags: Vec::new(),
@@ -53,8 +53,11 @@ impl Desk {
             size.saturating_add(1)
         );
         let mut select = self.connection.prepare_cached(&text).map_err(failed)?;
-        let rows = select.query_map(params_from_iter(values), summary).map_err(failed)?;
-        let mut found: Vec<(i64, Summary)> = rows.collect::<rusqlite::Result<_>>().map_err(failed)?;
+        let mut rows = select.query(params_from_iter(values)).map_err(failed)?;
+        let mut found: Vec<(i64, Summary)> = Vec::with_capacity(size.min(1024));
+        while let Some(row) = rows.next().map_err(failed)? {
+            found.push(summary(row).map_err(failed)?);
+        }
         let more = found.len() > size;
         found.truncate(size);
         self.add_tags(&mut found)?;

@@ -126,12 +126,14 @@ pub(super) fn search(desk: &mut Desk, query: &SearchQuery) -> Result<Vec<Hit>> {
         return Ok(Vec::new());
     }
     let mut hits = Vec::new();
+    let mut read = None;
     for rowid in matches(desk, query, &words)? {
-        hits.extend(hit(desk, rowid, query.session.as_ref(), &words)?);
+        hits.extend(hit(desk, rowid, query.session.as_ref(), &words, &mut read)?);
     }
     Ok(hits)
 }
 
+/// The newest first: ranking would have to look at every match, and a common word has as many as there are blocks.
 fn matches(desk: &Desk, query: &SearchQuery, words: &[String]) -> Result<Vec<i64>> {
     let limit = if query.limit == 0 { USUAL_LIMIT } else { query.limit };
     let mut text = String::from("SELECT rowid FROM words WHERE words MATCH ?");
@@ -146,23 +148,35 @@ fn matches(desk: &Desk, query: &SearchQuery, words: &[String]) -> Result<Vec<i64
         }
         text.push_str(&format!(" AND ({})", ranges.join(" OR ")));
     }
-    text.push_str(&format!(" ORDER BY rank LIMIT {limit}"));
+    text.push_str(&format!(" ORDER BY rowid DESC LIMIT {limit}"));
     let mut select = desk.connection.prepare_cached(&text).map_err(failed)?;
     let rows = select.query_map(params_from_iter(values), |row| row.get(0)).map_err(failed)?;
     rows.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
-fn hit(desk: &mut Desk, rowid: i64, asked: Option<&SessionId>, words: &[String]) -> Result<Option<Hit>> {
+/// A hit; `read` is the batch of the one before, which is often the same.
+fn hit(
+    desk: &mut Desk,
+    rowid: i64,
+    asked: Option<&SessionId>,
+    words: &[String],
+    read: &mut Option<(i64, Batch)>,
+) -> Result<Option<Hit>> {
     let (sid, seq) = (rowid >> 32, seq_of(rowid));
     let session = match asked {
         Some(session) => Some(session.clone()),
         None => desk.name(sid, seq)?,
     };
-    let (Some(session), Some(row)) = (session, desk.row_with(sid, seq)?) else {
+    let same = |(at, batch): &(i64, Batch)| *at >> 32 == sid && batch.seq <= seq && seq <= batch.last();
+    if !read.as_ref().is_some_and(same) {
+        *read = match desk.row_with(sid, seq)? {
+            Some(row) => Some((row.at, Batch::from_line_spelled(&desk.line(&row)?, row.spelling)?)),
+            None => None,
+        };
+    }
+    let (Some(session), Some((_, batch))) = (session, read.as_ref()) else {
         return Ok(None);
     };
-    let line = desk.line(&row)?;
-    let batch = Batch::from_line_spelled(&line, row.spelling)?;
     let entry = batch.events.iter().zip(batch.seq.0..).find(|(_, at)| Seq(*at) == seq);
     let text = entry.and_then(|(entry, _)| text_of(&entry.event)).unwrap_or_default();
     let (snippet, marks) = snippet::cut(&text, words);
