@@ -216,7 +216,7 @@ pub(crate) fn is_dash(path: &Path) -> bool {
 
 /// The sessions of a file, of standard input, or those stored under an id, where no file has that name.
 pub(crate) fn open_any(path: &Path, reading: &Reading, place: &Place) -> std::result::Result<Opened, Stop> {
-    let id = path.to_str().filter(|_| !is_dash(path) && !path.exists());
+    let id = path.to_str().filter(|_| !is_dash(path) && !path.exists() && place.exists());
     if let Some(id) = id
         && let Ok(archive) = crate::command::load(place, id)
     {

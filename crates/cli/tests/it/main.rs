@@ -6,4 +6,6 @@ mod convert;
 mod hostile;
 mod look;
 mod place;
+#[cfg(feature = "sqlite")]
+mod store;
 mod turns;

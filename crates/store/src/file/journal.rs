@@ -1,5 +1,7 @@
 //! What is known of one journal file: its head, and where every batch ends.
 
+use std::borrow::Cow;
+
 use turnkeep_model::{Batch, Journal, Json, Object, Seq, SessionId};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -84,8 +86,8 @@ impl Known {
         if let Some(Json::Object(fork)) = fields.get("fork") {
             let (past, origin) = read_fork(fork).ok_or_else(|| damaged("the journal does not say what it forks"))?;
             let mut summary = Summary::new(origin.session.clone());
-            summary.title = fork.get_str("title").map(std::borrow::Cow::into_owned);
-            summary.status = fork.get_str("status").map(std::borrow::Cow::into_owned);
+            summary.title = fork.get_str("title").map(Cow::into_owned);
+            summary.status = fork.get_str("status").map(Cow::into_owned);
             summary.tags = tags(fork);
             summary.created = number(fork, "created").unwrap_or_default() as i64;
             summary.updated = number(fork, "updated").unwrap_or_default() as i64;

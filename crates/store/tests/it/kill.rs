@@ -110,7 +110,7 @@ fn survives_being_killed(scheme: &str) {
     let mut random = 0x9E37_79B9_7F4A_7C15_u64 ^ u64::from(turnkeep_testkit::seed());
     for kill in 0..kills() {
         // Some kills hit a store that was killed before; a long history only costs time.
-        if kill % 4 == 0 {
+        if kill.is_multiple_of(4) {
             home = Home::new(scheme);
         }
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,7 +1,7 @@
 //! Loading what was stored.
 
 use proptest::prelude::*;
-use turnkeep_model::{Head, Journal, Ledger, Seq, SessionId, fold};
+use turnkeep_model::{Batch, Head, Journal, Ledger, Seq, SessionId, fold};
 use turnkeep_store::{Imported, Store, StoreExt};
 
 use super::script::{id, said, talk};
@@ -71,7 +71,7 @@ pub fn generated_journals_come_back(home: &Home) {
             prop_assert_eq!(imported, Imported::New(session.clone()));
             Ok::<Journal, TestCaseError>(store.journal(&session).await?)
         })?;
-        let lines = |journal: &Journal| journal.batches.iter().map(turnkeep_model::Batch::to_line).collect::<Vec<_>>();
+        let lines = |journal: &Journal| journal.batches.iter().map(Batch::to_line).collect::<Vec<_>>();
         prop_assert_eq!(lines(&back), lines(&journal));
         Ok(())
     });

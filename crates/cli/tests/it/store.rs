@@ -1,0 +1,103 @@
+//! Commands on stored sessions.
+
+use crate::place::Place;
+
+/// A journal of two batches, as a person would write it.
+const JOURNAL: &str = r#"{"turnkeep":1,"journal":"talk"}
+{"seq":1,"time":"2026-01-01T00:00:00.000Z","events":[{"type":"session.opened","session":{"title":"A talk","tags":{"team":"red"}}}]}
+{"seq":2,"time":"2026-01-01T00:00:01.000Z","events":[{"type":"turn.opened","turn":{"blocks":[{"author":"user","type":"text","text":"Where is the needle?"}]}}]}
+"#;
+
+fn stored() -> Place {
+    let place = Place::new().with("talk.turnkeep.jsonl", JOURNAL);
+    place.run("import talk.turnkeep.jsonl --store sqlite:s.db").ends(0);
+    place
+}
+
+#[test]
+fn the_same_file_twice_is_one_session() {
+    let place = Place::new().with("talk.turnkeep.jsonl", JOURNAL);
+
+    let first = place.run("import talk.turnkeep.jsonl --store sqlite:s.db").ends(0);
+    let again = place.run("import talk.turnkeep.jsonl --store sqlite:s.db").ends(0);
+    let listed = place.run("ls --store sqlite:s.db").ends(0);
+
+    assert_eq!((first.out.as_str(), again.out.as_str()), ("imported talk\n", "known talk\n"));
+    assert_eq!(listed.out.lines().count(), 2, "{}", listed.out);
+    assert!(listed.out.contains("talk  A talk"), "{}", listed.out);
+}
+
+#[test]
+fn a_journal_is_exported_as_it_was_imported() {
+    let ran = stored().run("export talk --store sqlite:s.db").ends(0);
+
+    assert_eq!(ran.out, JOURNAL);
+}
+
+#[test]
+fn a_stored_session_is_shown_and_compared_by_its_id() {
+    let place = stored();
+
+    let shown = place.run("show talk --store sqlite:s.db").ends(0);
+    let same = place.run("diff talk talk --store sqlite:s.db").ends(0);
+
+    assert!(shown.out.contains("Where is the needle?"), "{}", shown.out);
+    assert_eq!(same.out, "no differences\n");
+    place.run("show nothing --store sqlite:s.db").ends(4);
+}
+
+#[test]
+fn what_was_said_is_found() {
+    let ran = stored().run("search needle --store sqlite:s.db --json").ends(0);
+
+    assert!(ran.out.contains("\"seq\": 2"), "{}", ran.out);
+    assert!(ran.out.contains("Where is the needle?"), "{}", ran.out);
+}
+
+#[test]
+fn a_fork_outlives_its_parent_and_rm_says_so() {
+    let place = stored();
+
+    let forked = place.run("fork talk --at 1 --as child --store sqlite:s.db").ends(0);
+    let removed = place.run("rm talk --store sqlite:s.db").ends(0);
+
+    assert_eq!(forked.out, "child\n");
+    assert_eq!(removed.out, "removed talk; forks still share its records up to 1\n");
+    place.run("show talk --store sqlite:s.db").ends(4);
+    place.run("fork child --at 7 --store sqlite:s.db").ends(4);
+    place.run("fork child --as child --store sqlite:s.db").ends(5);
+    place.run("verify --store sqlite:s.db").ends(0);
+}
+
+#[test]
+fn moving_to_another_store_is_one_command() {
+    let place = stored();
+    place.run("fork talk --as child --store sqlite:s.db").ends(0);
+
+    let copied = place.run("copy --store sqlite:s.db --to-store file:journals").ends(0);
+
+    assert_eq!(copied.out, "copied 2 sessions, every digest compared\n");
+    let original = place.run("verify talk --json --store sqlite:s.db").ends(0);
+    let copy = place.run("verify talk --json --store file:journals").ends(0);
+    assert_eq!(original.out, copy.out);
+    place.run("du --store file:journals").ends(1).says("keeps no account");
+}
+
+#[test]
+fn space_is_accounted_and_given_back() {
+    let place = stored();
+
+    let used = place.run("du --json --store sqlite:s.db").ends(0);
+    let rehearsed = place.run("gc --keep-count 0 --dry-run --store sqlite:s.db").ends(0);
+    place.run("show talk --store sqlite:s.db").ends(0);
+    place.run("gc --keep-count 0 --store sqlite:s.db").ends(0);
+
+    assert!(used.out.contains("\"session\": \"talk\""), "{}", used.out);
+    assert!(rehearsed.out.starts_with("would remove talk\n"), "{}", rehearsed.out);
+    place.run("show talk --store sqlite:s.db").ends(4);
+}
+
+#[test]
+fn a_store_that_is_unknown_is_refused() {
+    Place::new().run("ls --store ftp:x").ends(1).says("no store here has URLs that begin with `ftp:`");
+}
