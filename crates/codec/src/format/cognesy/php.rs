@@ -122,7 +122,12 @@ impl Escapes {
                     }
                     before = 0;
                 }
-                b'/' => found.slashes = Some(false),
+                b'/' => {
+                    found.slashes = Some(false);
+                    if found.unicode == Some(false) {
+                        break;
+                    }
+                }
                 _ => {
                     before = at + 1;
                     if beyond_ascii(bytes.get(at + 1..bytes.len().min(at + 12)).unwrap_or_default()) {
@@ -187,14 +192,19 @@ impl PhpSink {
 
     fn quoted(&mut self, text: &str) {
         self.out.push(b'"');
-        let mut plain = 0;
-        let spelling = self.spelling;
-        for (at, c) in text.char_indices().filter(|(_, c)| must_escape(*c, spelling)) {
-            self.out.extend_from_slice(text.as_bytes().get(plain..at).unwrap_or_default());
-            self.escape(c);
-            plain = at + c.len_utf8();
+        let mut rest = text;
+        while let Some(at) = rest.bytes().position(|byte| may_escape(byte, self.spelling)) {
+            let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, ""));
+            self.out.extend_from_slice(plain.as_bytes());
+            let Some(c) = special.chars().next() else { break };
+            if must_escape(c, self.spelling) {
+                self.escape(c);
+            } else {
+                self.out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            rest = special.get(c.len_utf8()..).unwrap_or_default();
         }
-        self.out.extend_from_slice(text.as_bytes().get(plain..).unwrap_or_default());
+        self.out.extend_from_slice(rest.as_bytes());
         self.out.push(b'"');
     }
 
@@ -247,6 +257,17 @@ impl PhpSink {
             }
             _ => self.quoted(&text.to_str_lossy()),
         }
+    }
+}
+
+/// Whether a character that begins with this byte may have to be escaped: cheap, and never wrongly no.
+fn may_escape(byte: u8, spelling: Spelling) -> bool {
+    match byte {
+        b'"' | b'\\' | 0..=0x1f => true,
+        b'/' => spelling.slashes,
+        // The two line separators begin so.
+        0xe2 => true,
+        byte => byte >= 0xc0 && spelling.unicode,
     }
 }
 

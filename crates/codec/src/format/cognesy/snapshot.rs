@@ -53,10 +53,10 @@ pub(super) fn read(document: Json) -> (Session, Vec<Loss>) {
         } else if matches!(map.get("messageStore"), Some(Json::Array(_))) {
             part.spelling.set(STORE_NOTE, "list");
         }
-        let stored = store::take(&mut map, found.unwrap_or("messageStore"), "messageStore", &mut part);
+        let mut stored = store::take(&mut map, found.unwrap_or("messageStore"), "messageStore", &mut part);
         map.leave(&mut part, "");
         let mut talk = Talk::default();
-        talk.all(&stored, Vec::new(), &message::OLD);
+        talk.all(&mut stored, Vec::new(), &message::OLD);
         losses.extend(talk.finish(&mut session, &stored, Generation::January));
     }
     keep_as(&mut session.extra, PART, part);

@@ -72,7 +72,9 @@ impl Writing<'_> {
         let mut draft = Draft::default();
         self.identity(&mut draft);
         let stored = self.stored();
-        let messages: Vec<Json> = stored.iter().map(|(_, message)| message.clone()).collect();
+        // Only steps refer to messages.
+        let has_steps = !step_out::steps(self.session, self.generation).is_empty();
+        let messages: Vec<Json> = stored.iter().filter(|_| has_steps).map(|(_, message)| message.clone()).collect();
         let writer = Writer { generation: self.generation, store: &messages };
         let notes = self.notes();
         match self.generation {

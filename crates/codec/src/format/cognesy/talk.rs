@@ -71,7 +71,15 @@ impl Talk {
     }
 
     /// All messages of a store, with the steps that made them.
-    pub(super) fn all(&mut self, stored: &Stored, steps: Vec<Step>, style: &Style) {
+    pub(super) fn all(&mut self, stored: &mut Stored, steps: Vec<Step>, style: &Style) {
+        if steps.is_empty() {
+            // No step will want to see the messages again.
+            return std::mem::take(stored).into_iter().for_each(|(section, message)| {
+                let tags = tags_of(&message).filter(|_| is_assistant(&message));
+                self.message(&section, message, style);
+                self.tag(tags);
+            });
+        }
         let ties = ties(stored, &steps);
         let mut steps: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
         let mut next = 0;
@@ -85,7 +93,7 @@ impl Talk {
                 }
                 None => self.message(section, message.clone(), style),
             }
-            self.tag(message);
+            self.tag(tags_of(message).filter(|_| is_assistant(message)));
         }
         let end = steps.len();
         self.untied(&mut steps, next..end);
@@ -139,8 +147,8 @@ impl Talk {
     }
 
     /// A message of an earlier execution still names its step.
-    fn tag(&mut self, message: &Json) {
-        let Some(tags) = tags_of(message).filter(|_| is_assistant(message)) else { return };
+    fn tag(&mut self, tags: Option<Tagged>) {
+        let Some(tags) = tags else { return };
         let turn = self.turns.current();
         turn.id.get_or_insert_with(|| TurnId::new(tags.step));
         turn.run = turn.run.take().or_else(|| tags.run.map(RunId::new));
