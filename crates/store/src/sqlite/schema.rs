@@ -1,7 +1,7 @@
 //! The tables, their versions, and how a connection is opened.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
@@ -79,9 +79,11 @@ pub(super) fn open_writer(file: &Path, options: &Options) -> Result<Connection> 
         .create(true)
         .open(file)
         .map_err(|error| Error::io("open the store", file, error).hint("check the folder and its rights"))?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(file, flags).map_err(failed)?;
-    set_up(&mut connection)?;
+    patiently(|| try_writer(file, options))
+}
+
+fn try_writer(file: &Path, options: &Options) -> Result<Connection> {
+    let mut connection = connect(file)?;
     // Whether the content of the file is ours must be known before anything in it is changed.
     check_owner(&connection).map_err(|error| error.file(file))?;
     pragma(&connection, "journal_mode", "WAL")?;
@@ -97,18 +99,35 @@ pub(super) fn open_writer(file: &Path, options: &Options) -> Result<Connection> 
 
 /// Opens the file for someone who only reads.
 pub(super) fn open_reader(file: &Path) -> Result<Connection> {
+    patiently(|| {
+        let connection = connect(file)?;
+        pragma(&connection, "query_only", "ON")?;
+        Ok(connection)
+    })
+}
+
+fn connect(file: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(file, flags).map_err(failed)?;
-    set_up(&mut connection)?;
-    pragma(&connection, "query_only", "ON")?;
+    connection.busy_handler(Some(wait)).map_err(failed)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    pragma(&connection, "cache_size", "-8192")?;
+    pragma(&connection, "temp_store", "MEMORY")?;
     Ok(connection)
 }
 
-fn set_up(connection: &mut Connection) -> Result<()> {
-    connection.busy_handler(Some(wait)).map_err(failed)?;
-    connection.set_prepared_statement_cache_capacity(64);
-    pragma(connection, "cache_size", "-8192")?;
-    pragma(connection, "temp_store", "MEMORY")
+/// Opens again while another process holds the file. SQLite does not ask its busy handler where waiting could be
+/// a deadlock: when two processes turn a new file to WAL at once, one of them is refused outright.
+fn patiently<T>(open: impl Fn() -> Result<T>) -> Result<T> {
+    let start = Instant::now();
+    loop {
+        match open() {
+            Err(error) if error.kind() == ErrorKind::Unavailable && start.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            opened => return opened,
+        }
+    }
 }
 
 /// Waits a little while another process writes. Short waits of uneven length: SQLite's own grow to 100 ms, and the one
@@ -131,8 +150,9 @@ fn number(connection: &Connection, name: &str) -> Result<i64> {
 }
 
 fn check_owner(connection: &Connection) -> Result<()> {
-    let (owner, version) = (number(connection, "application_id")?, number(connection, "user_version")?);
+    // In this order: another process may make the tables between two of these.
     let empty = number(connection, "schema_version")? == 0;
+    let (owner, version) = (number(connection, "application_id")?, number(connection, "user_version")?);
     if !empty && owner != i64::from(APPLICATION) {
         let what = "the file is an SQLite database of another program";
         return Err(Error::new(ErrorKind::Unsupported, what).hint("name another file"));

@@ -172,6 +172,20 @@ fn file_serves_two_processes_and_eight_writers() {
     two_processes_and_eight_writers("file");
 }
 
+/// Nothing but the first opening of a new file, where two processes are closest to each other.
+#[cfg(feature = "sqlite")]
+#[test]
+fn sqlite_is_opened_new_by_many_at_once() {
+    for _ in 0..20 {
+        let home = Home::new("sqlite");
+        let children: Vec<Child> = (0..4).map(|n| child(&home.url(), &format!("p{n}-"), 0)).collect();
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success());
+        }
+    }
+}
+
 #[cfg(feature = "sqlite")]
 #[test]
 fn sqlite_serves_two_processes_and_eight_writers() {
