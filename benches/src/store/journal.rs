@@ -19,12 +19,12 @@ pub(super) fn batches(turn: &Turn, index: u32, at: Seq) -> Vec<Batch> {
     for block in &turn.blocks {
         match &block.body {
             Body::ToolResult(result) => {
-                let settled = ToolSettled { call: result.call.clone(), outcome: ToolOutcome::Success };
+                let settled = ToolSettled::new(result.call.clone(), ToolOutcome::Success);
                 outcomes.push(vec![Event::from(settled), added(block)]);
             }
             Body::ToolCall(call) => {
                 let call = call.call.clone();
-                intents.push(Event::from(ToolIntended { call, effect: Effect::Once, key: None, attempt: None }));
+                intents.push(Event::from(ToolIntended { call, effect: Effect::Once, key: None, attempt: None, duplicate_of: None }));
                 answer.push(added(block));
             }
             _ => answer.push(added(block)),

@@ -2,7 +2,7 @@
 
 use crate::block::{Block, Outcome};
 use crate::id::{CallId, RunId};
-use crate::json::{Json, Object};
+use crate::json::{Json, Number, Object};
 use crate::options::{Options, ResponseFormat, ToolSpec};
 use crate::session::{Run, Session, Turn};
 use crate::shape::{parts, tagged, words};
@@ -25,12 +25,24 @@ tagged! {
         TurnOpened = "turn.opened",
         /// An answer ended.
         TurnClosed = "turn.closed",
+        /// A model is about to be asked.
+        ModelAsked = "model.asked",
         /// A block joined a turn.
         BlockAdded = "block.added",
         /// A tool is about to be called.
         ToolIntended = "tool.intended",
         /// A tool call ended.
         ToolSettled = "tool.settled",
+        /// A person said what is to become of a call whose outcome nobody knows.
+        ToolResolved = "tool.resolved",
+        /// A call waits for a person's consent.
+        ApprovalAsked = "approval.asked",
+        /// A person decided about a call.
+        ApprovalGiven = "approval.given",
+        /// What an abandoned call may have done is about to be undone.
+        CompensationIntended = "compensation.intended",
+        /// The undoing ended.
+        CompensationSettled = "compensation.settled",
         /// Side-state changed.
         SliceChanged = "slice.changed",
         /// The agent logged a line.
@@ -169,9 +181,11 @@ pub struct ToolIntended {
     pub key: Option<String>,
     /// Which try this is, from 1.
     pub attempt: Option<u32>,
+    /// An earlier call of the same tool with equal arguments, whose outcome is not known.
+    pub duplicate_of: Option<CallId>,
 }
 
-parts! { ToolIntended { call: req, effect: req, key: opt, attempt: opt } }
+parts! { ToolIntended { call: req, effect: req, key: opt, attempt: opt, duplicate_of: opt } }
 
 words! {
     /// What repeating a tool call would do.
@@ -192,9 +206,124 @@ pub struct ToolSettled {
     pub call: CallId,
     /// How it ended.
     pub outcome: Outcome,
+    /// How many seconds it ran.
+    pub seconds: Option<Number>,
 }
 
-parts! { ToolSettled { call: req, outcome: req } }
+parts! { ToolSettled { call: req, outcome: req, seconds: opt } }
+
+impl ToolSettled {
+    /// That a call ended so.
+    pub fn new(call: CallId, outcome: Outcome) -> ToolSettled {
+        ToolSettled { call, outcome, seconds: None }
+    }
+}
+
+/// A model is about to be asked: recorded before the request, so that a reader sees that one may have been made.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ModelAsked {
+    /// The turn that the answer belongs to, from 0.
+    pub turn: u32,
+    /// How many messages it is told.
+    pub messages: Option<u32>,
+    /// The tools it is told of.
+    pub tools: Vec<String>,
+    /// Which try this is, from 1.
+    pub attempt: Option<u32>,
+}
+
+parts! { ModelAsked { turn: req, messages: opt, tools: opt, attempt: opt } }
+
+/// A person said what is to become of a call whose outcome nobody knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResolved {
+    /// The call.
+    pub call: CallId,
+    /// What is to become of it.
+    pub resolution: Resolution,
+    /// Who said so.
+    pub by: Option<String>,
+}
+
+parts! { ToolResolved { call: req, resolution: req, by: opt } }
+
+words! {
+    /// What is to become of a call whose outcome nobody knows.
+    pub enum Resolution {
+        /// It did not act: it is called again.
+        Retry = "retry",
+        /// It is given up; what it may have done is undone where the tool can.
+        Skip = "skip",
+    }
+}
+
+/// A call waits for a person's consent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalAsked {
+    /// The call.
+    pub call: CallId,
+    /// The digest of what is shown to the person: the tool and its arguments.
+    pub digest: String,
+    /// Until when it can be given.
+    pub expires: Option<Time>,
+    /// Why it is asked for.
+    pub reason: Option<String>,
+}
+
+parts! { ApprovalAsked { call: req, digest: req, expires: opt, reason: opt } }
+
+/// A person decided about a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalGiven {
+    /// The call.
+    pub call: CallId,
+    /// The digest of what was shown.
+    pub digest: String,
+    /// The decision.
+    pub verdict: Verdict,
+    /// The arguments to call it with instead, where they were edited.
+    pub arguments: Option<String>,
+    /// Who decided.
+    pub by: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+parts! { ApprovalGiven { call: req, digest: req, verdict: req, arguments: opt, by: opt, reason: opt } }
+
+words! {
+    /// A person's decision about a call.
+    pub enum Verdict {
+        /// It may be called.
+        Approve = "approve",
+        /// It may be called with other arguments.
+        Edit = "edit",
+        /// It may not be called.
+        Deny = "deny",
+    }
+}
+
+/// What an abandoned call may have done is about to be undone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompensationIntended {
+    /// The call.
+    pub call: CallId,
+}
+
+parts! { CompensationIntended { call: req } }
+
+/// The undoing of a call ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompensationSettled {
+    /// The call.
+    pub call: CallId,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What went wrong, in words.
+    pub error: Option<String>,
+}
+
+parts! { CompensationSettled { call: req, outcome: req, error: opt } }
 
 /// Side-state changed.
 #[derive(Debug, Clone, PartialEq, Eq)]

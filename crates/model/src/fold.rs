@@ -49,7 +49,16 @@ pub fn apply(session: &mut Session, event: &Event) -> Result<()> {
         Event::SliceChanged(changed) => change_slice(session, changed),
         Event::LogAdded(added) => session.logs.push(added.line.clone()),
         Event::UsageAdded(added) => session.usage.add(&added.usage),
-        Event::ToolIntended(_) | Event::ToolSettled(_) | Event::Other { .. } => {}
+        // What is known of calls and requests is the ledger's.
+        Event::ModelAsked(_)
+        | Event::ToolIntended(_)
+        | Event::ToolSettled(_)
+        | Event::ToolResolved(_)
+        | Event::ApprovalAsked(_)
+        | Event::ApprovalGiven(_)
+        | Event::CompensationIntended(_)
+        | Event::CompensationSettled(_)
+        | Event::Other { .. } => {}
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::block::Outcome;
-use crate::event::{Effect, Event, ToolIntended};
+use crate::event::{ApprovalAsked, ApprovalGiven, Effect, Event, Resolution, ToolIntended};
 use crate::id::{CallId, Seq};
 use crate::journal::Journal;
 
@@ -13,6 +13,19 @@ pub struct Ledger {
     entries: Vec<LedgerEntry>,
     /// Where the entry of a call stands: a long session has thousands.
     places: HashMap<CallId, usize>,
+    /// What people were asked about calls, and what they said.
+    approvals: HashMap<CallId, Approval>,
+    /// The last turn that a model was asked for.
+    asked: Option<u32>,
+}
+
+/// What a person was asked about a call, and what they said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approval {
+    /// What was asked.
+    pub asked: ApprovalAsked,
+    /// What was said.
+    pub given: Option<ApprovalGiven>,
 }
 
 /// What is known of one tool call.
@@ -30,6 +43,10 @@ pub struct LedgerEntry {
     pub intended: Seq,
     /// How it ended, and where that was recorded.
     pub settled: Option<(Outcome, Seq)>,
+    /// What a person said is to become of it, if nobody knew its outcome.
+    pub resolved: Option<Resolution>,
+    /// Whether undoing it was begun (`None` as the outcome), and how that ended.
+    pub compensated: Option<Option<Outcome>>,
 }
 
 /// What is known of a call.
@@ -56,7 +73,7 @@ impl Ledger {
     /// A ledger of these entries, oldest intent first.
     pub fn from_entries(entries: Vec<LedgerEntry>) -> Ledger {
         let places = entries.iter().zip(0..).map(|(entry, place)| (entry.call.clone(), place)).collect();
-        Ledger { entries, places }
+        Ledger { entries, places, ..Ledger::default() }
     }
 
     /// Applies one event.
@@ -64,12 +81,39 @@ impl Ledger {
         match event {
             Event::ToolIntended(intended) => self.intend(seq, intended),
             Event::ToolSettled(settled) => {
-                let place = self.places.get(&settled.call);
-                if let Some(entry) = place.and_then(|place| self.entries.get_mut(*place)) {
-                    entry.settled = Some((settled.outcome.clone(), seq));
-                }
+                self.amend(&settled.call, |entry| entry.settled = Some((settled.outcome.clone(), seq)));
             }
+            Event::ToolResolved(resolved) => {
+                self.amend(&resolved.call, |entry| entry.resolved = Some(resolved.resolution));
+            }
+            Event::CompensationIntended(intended) => {
+                self.amend(&intended.call, |entry| entry.compensated = Some(None));
+            }
+            Event::CompensationSettled(settled) => {
+                self.amend(&settled.call, |entry| entry.compensated = Some(Some(settled.outcome.clone())));
+            }
+            Event::ApprovalAsked(asked) => {
+                self.approvals.insert(asked.call.clone(), Approval { asked: asked.clone(), given: None });
+            }
+            Event::ApprovalGiven(given) => self.decide(given),
+            Event::ModelAsked(asked) => self.asked = Some(asked.turn),
             _ => {}
+        }
+    }
+
+    fn amend(&mut self, call: &CallId, change: impl FnOnce(&mut LedgerEntry)) {
+        if let Some(entry) = self.places.get(call).and_then(|place| self.entries.get_mut(*place)) {
+            change(entry);
+        }
+    }
+
+    /// The first decision about what was shown counts.
+    fn decide(&mut self, given: &ApprovalGiven) {
+        if let Some(approval) = self.approvals.get_mut(&given.call)
+            && approval.asked.digest == given.digest
+            && approval.given.is_none()
+        {
+            approval.given = Some(given.clone());
         }
     }
 
@@ -79,7 +123,8 @@ impl Ledger {
         if self.places.contains_key(&intended.call) {
             let mut entries = std::mem::take(&mut self.entries);
             entries.retain(|entry| entry.call != intended.call);
-            *self = Ledger::from_entries(entries);
+            self.places = entries.iter().zip(0..).map(|(entry, place)| (entry.call.clone(), place)).collect();
+            self.entries = entries;
         }
         self.places.insert(intended.call.clone(), self.entries.len());
         self.entries.push(LedgerEntry {
@@ -89,12 +134,24 @@ impl Ledger {
             attempts: intended.attempt.unwrap_or(attempts.saturating_add(1)),
             intended: seq,
             settled: None,
+            resolved: None,
+            compensated: None,
         });
     }
 
     /// What is recorded of a call.
     pub fn get(&self, call: &CallId) -> Option<&LedgerEntry> {
         self.places.get(call).and_then(|place| self.entries.get(*place))
+    }
+
+    /// What a person was asked about a call.
+    pub fn approval(&self, call: &CallId) -> Option<&Approval> {
+        self.approvals.get(call)
+    }
+
+    /// The last turn that a model was asked for, from 0.
+    pub fn asked(&self) -> Option<u32> {
+        self.asked
     }
 
     /// Every entry, oldest intent first.

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 use proptest::{collection, sample};
 use turnkeep_model::event::{
-    BlockAdded, Effect, LogAdded, RunStarted, RunStopped, SessionChanged, SessionOpened, SliceChanged, SliceOp,
-    ToolIntended, ToolSettled, TurnClosed, TurnOpened, UsageAdded,
+    ApprovalAsked, ApprovalGiven, BlockAdded, CompensationIntended, CompensationSettled, Effect, LogAdded, ModelAsked,
+    Resolution, RunStarted, RunStopped, SessionChanged, SessionOpened, SliceChanged, SliceOp, ToolIntended,
+    ToolResolved, ToolSettled, TurnClosed, TurnOpened, UsageAdded, Verdict,
 };
 use turnkeep_model::{Batch, CallId, Entry, Event, Journal, Outcome, RunId, SessionId};
 
@@ -12,7 +13,7 @@ use super::extra::unknown_fields;
 use super::session::run;
 use super::status::turn_error;
 use super::{
-    block, continuation, extra, fields, finish, json, object, options, rare, response_format, session, status,
+    block, continuation, extra, fields, finish, json, number, object, options, rare, response_format, session, status,
     stop_reason, text, time, timing, tool_spec, turn, usage, word,
 };
 
@@ -30,6 +31,7 @@ pub fn event() -> BoxedStrategy<Event> {
         1 => stopped().prop_map(Event::from),
         1 => closed().prop_map(Event::from),
         2 => tool_event(),
+        1 => human_event(),
         1 => slice_changed(),
         1 => fields!(LogAdded { line: text() }).prop_map(Event::from),
         1 => fields!(UsageAdded { usage: usage() }).prop_map(Event::from),
@@ -82,10 +84,51 @@ fn tool_event() -> BoxedStrategy<Event> {
         effect: sample::select(Effect::ALL),
         key: rare(word()),
         attempt: rare(prop_oneof![1..4u32, Just(u32::MAX)]),
+        duplicate_of: rare(call()),
     });
     let outcome = word().prop_map(|word| Outcome::from_word(&word));
-    let settled = fields!(ToolSettled { call: call(), outcome: outcome });
-    prop_oneof![intended.prop_map(Event::from), settled.prop_map(Event::from)].boxed()
+    let settled = fields!(ToolSettled { call: call(), outcome: outcome, seconds: rare(number()) });
+    let asked = fields!(ModelAsked {
+        turn: Just(0),
+        messages: rare(0..9u32),
+        tools: collection::vec(word(), 0..2),
+        attempt: rare(1..4u32),
+    });
+    prop_oneof![intended.prop_map(Event::from), settled.prop_map(Event::from), asked.prop_map(Event::from)].boxed()
+}
+
+/// What people are asked, and what they say.
+fn human_event() -> BoxedStrategy<Event> {
+    let call = || prop_oneof![Just(CallId::given("call_1")), (0..2u32).prop_map(CallId::Minted)];
+    let resolved = fields!(ToolResolved {
+        call: call(),
+        resolution: sample::select(Resolution::ALL),
+        by: rare(word()),
+    });
+    let asked =
+        fields!(ApprovalAsked { call: call(), digest: word(), expires: rare(time()), reason: rare(word()) });
+    let given = fields!(ApprovalGiven {
+        call: call(),
+        digest: word(),
+        verdict: sample::select(Verdict::ALL),
+        arguments: rare(word()),
+        by: rare(word()),
+        reason: rare(word()),
+    });
+    let undoing = fields!(CompensationIntended { call: call() });
+    let undone = fields!(CompensationSettled {
+        call: call(),
+        outcome: word().prop_map(|word| Outcome::from_word(&word)),
+        error: rare(word()),
+    });
+    prop_oneof![
+        resolved.prop_map(Event::from),
+        asked.prop_map(Event::from),
+        given.prop_map(Event::from),
+        undoing.prop_map(Event::from),
+        undone.prop_map(Event::from),
+    ]
+    .boxed()
 }
 
 fn slice_changed() -> BoxedStrategy<Event> {
