@@ -24,7 +24,13 @@ pub(super) fn batches(turn: &Turn, index: u32, at: Seq) -> Vec<Batch> {
             }
             Body::ToolCall(call) => {
                 let call = call.call.clone();
-                intents.push(Event::from(ToolIntended { call, effect: Effect::Once, key: None, attempt: None, duplicate_of: None }));
+                intents.push(Event::from(ToolIntended {
+                    call,
+                    effect: Effect::Once,
+                    key: None,
+                    attempt: None,
+                    duplicate_of: None,
+                }));
                 answer.push(added(block));
             }
             _ => answer.push(added(block)),

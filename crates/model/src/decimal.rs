@@ -31,6 +31,11 @@ impl Decimal {
         Decimal(sum.normalized().to_plain_string().into())
     }
 
+    /// Whether it is as large as `other`, or larger.
+    pub fn at_least(&self, other: &Decimal) -> bool {
+        self.value() >= other.value()
+    }
+
     fn value(&self) -> BigDecimal {
         BigDecimal::from_str(&self.0).unwrap_or_default()
     }

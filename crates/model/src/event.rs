@@ -4,7 +4,7 @@ use crate::block::{Block, Outcome};
 use crate::id::{CallId, RunId};
 use crate::json::{Json, Number, Object};
 use crate::options::{Options, ResponseFormat, ToolSpec};
-use crate::session::{Run, Session, Turn};
+use crate::session::{PromptId, Run, Session, SlicePolicy, Turn};
 use crate::shape::{parts, tagged, words};
 use crate::status::{Continuation, Finish, Status, StopReason, TurnError};
 use crate::time::{Time, Timing};
@@ -66,6 +66,8 @@ parts! { SessionOpened { session: opt } }
 pub struct SessionChanged {
     /// What it is about.
     pub title: Option<String>,
+    /// Which prompt it evaluates.
+    pub prompt: Option<PromptId>,
     /// The settings of its model calls.
     pub options: Option<Options>,
     /// The tools the model is told of.
@@ -85,6 +87,7 @@ pub struct SessionChanged {
 parts! {
     SessionChanged {
         title: opt,
+        prompt: opt,
         options: opt,
         tools: opt,
         response_format: opt,
@@ -145,6 +148,16 @@ pub struct TurnClosed {
     pub continuation: Option<Continuation>,
     /// What the vendor answered, as it came.
     pub provider_payload: Json,
+    /// The run that it belongs to.
+    pub run: Option<RunId>,
+    /// The vendor that answered.
+    pub provider: Option<String>,
+    /// The vendor's interface.
+    pub api: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// The account it was billed to.
+    pub account: Option<String>,
 }
 
 parts! {
@@ -156,6 +169,11 @@ parts! {
         errors: opt,
         continuation: opt,
         provider_payload: opt,
+        run: opt,
+        provider: opt,
+        api: opt,
+        model: opt,
+        account: opt,
     }
 }
 
@@ -334,9 +352,13 @@ pub struct SliceChanged {
     pub op: SliceOp,
     /// The items it speaks of.
     pub items: Vec<Json>,
+    /// The version of the items' type, where it is said.
+    pub version: Option<String>,
+    /// Whether the slice is state or a log, where it is said.
+    pub policy: Option<SlicePolicy>,
 }
 
-parts! { SliceChanged { name: req, op: req, items: opt } }
+parts! { SliceChanged { name: req, op: req, items: opt, version: opt, policy: opt } }
 
 words! {
     /// How a slice changes.

@@ -77,6 +77,7 @@ fn replace<T: Clone>(slot: &mut T, with: &Option<T>) {
 
 fn change(session: &mut Session, changed: &SessionChanged) {
     session.title = changed.title.clone().or(session.title.take());
+    session.prompt = changed.prompt.clone().or(session.prompt.take());
     session.response_format = changed.response_format.clone().or(session.response_format.take());
     session.status = changed.status.clone().or(session.status.take());
     replace(&mut session.options, &changed.options);
@@ -102,6 +103,11 @@ fn close(turn: &mut Turn, closed: &TurnClosed) {
     replace(&mut turn.usage, &closed.usage);
     replace(&mut turn.timing, &closed.timing);
     turn.errors.extend(closed.errors.iter().cloned());
+    turn.run = closed.run.clone().or(turn.run.take());
+    turn.provider = closed.provider.clone().or(turn.provider.take());
+    turn.api = closed.api.clone().or(turn.api.take());
+    turn.model = closed.model.clone().or(turn.model.take());
+    turn.account = closed.account.clone().or(turn.account.take());
     if closed.provider_payload != crate::json::Json::Null {
         turn.provider_payload = closed.provider_payload.clone();
     }
@@ -115,6 +121,8 @@ fn change_slice(session: &mut Session, changed: &SliceChanged) {
     let Some(slice) = session.slices.get_mut(at) else {
         return;
     };
+    slice.version = changed.version.clone().or(slice.version.take());
+    slice.policy = changed.policy.clone().or(slice.policy.take());
     match changed.op {
         SliceOp::Append => slice.items.extend(changed.items.iter().cloned()),
         SliceOp::Replace => slice.items.clone_from(&changed.items),

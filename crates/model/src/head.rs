@@ -137,6 +137,7 @@ impl From<&OpenCall> for LedgerEntry {
             intended: open.intended,
             settled: None,
             resolved: None,
+            duplicate_of: None,
             compensated: None,
         }
     }

@@ -45,6 +45,8 @@ pub struct LedgerEntry {
     pub settled: Option<(Outcome, Seq)>,
     /// What a person said is to become of it, if nobody knew its outcome.
     pub resolved: Option<Resolution>,
+    /// An earlier call of the same tool with equal arguments, whose outcome was not known.
+    pub duplicate_of: Option<CallId>,
     /// Whether undoing it was begun (`None` as the outcome), and how that ended.
     pub compensated: Option<Option<Outcome>>,
 }
@@ -135,6 +137,7 @@ impl Ledger {
             intended: seq,
             settled: None,
             resolved: None,
+            duplicate_of: intended.duplicate_of.clone(),
             compensated: None,
         });
     }

@@ -93,6 +93,20 @@ pub struct Limits {
 
 shape! { Limits { exchanges: opt, steps: opt, tokens: opt, seconds: opt, cost: opt, deadline: opt } }
 
+impl Limits {
+    /// These limits where they are set, and those of `base` elsewhere.
+    #[must_use]
+    pub fn over(&self, base: &Limits) -> Limits {
+        macro_rules! first {
+            ($($field:ident)*) => { Limits {
+                $($field: self.$field.clone().or_else(|| base.$field.clone()),)*
+                extra: if self.extra.is_empty() { base.extra.clone() } else { self.extra.clone() },
+            } };
+        }
+        first! { exchanges steps tokens seconds cost deadline }
+    }
+}
+
 words! {
     /// How hard a model thinks.
     pub enum Effort {
@@ -145,6 +159,23 @@ words! {
 }
 
 impl Options {
+    /// These settings where they are set, and those of `base` elsewhere.
+    #[must_use]
+    pub fn over(&self, base: &Options) -> Options {
+        macro_rules! first {
+            ($($field:ident)*) => { Options {
+                $($field: self.$field.clone().or_else(|| base.$field.clone()),)*
+                stop: if self.stop.is_empty() { base.stop.clone() } else { self.stop.clone() },
+                limits: self.limits.over(&base.limits),
+                extra: if self.extra.is_empty() { base.extra.clone() } else { self.extra.clone() },
+            } };
+        }
+        first! {
+            temperature top_p top_k max_tokens presence_penalty frequency_penalty reasoning budget_tokens seed
+            tool_choice parallel_tool_calls connect_timeout_ms socket_timeout_ms
+        }
+    }
+
     /// Sets how hard the model thinks.
     #[must_use]
     pub fn with_reasoning(mut self, effort: Effort) -> Options {

@@ -315,10 +315,11 @@ impl Session {
 
     /// Tool calls that have no result yet, in order.
     pub fn open_calls(&self) -> Vec<&ToolCall> {
-        let answered: Vec<&CallId> = self.blocks().filter_map(|(_, block)| result_of(block)).collect();
+        let answered: std::collections::HashSet<&CallId> =
+            self.blocks().filter_map(|(_, block)| result_of(block)).collect();
         self.blocks()
             .filter_map(|(_, block)| match &block.body {
-                Body::ToolCall(call) if !answered.contains(&&call.call) => Some(call),
+                Body::ToolCall(call) if !answered.contains(&call.call) => Some(call),
                 _ => None,
             })
             .collect()

@@ -7,10 +7,10 @@ use turnkeep_model::event::{
     Resolution, RunStarted, RunStopped, SessionChanged, SessionOpened, SliceChanged, SliceOp, ToolIntended,
     ToolResolved, ToolSettled, TurnClosed, TurnOpened, UsageAdded, Verdict,
 };
-use turnkeep_model::{Batch, CallId, Entry, Event, Journal, Outcome, RunId, SessionId};
+use turnkeep_model::{Batch, CallId, Entry, Event, Journal, Outcome, RunId, SessionId, SlicePolicy};
 
 use super::extra::unknown_fields;
-use super::session::run;
+use super::session::{prompt, run};
 use super::status::turn_error;
 use super::{
     block, continuation, extra, fields, finish, json, number, object, options, rare, response_format, session, status,
@@ -43,6 +43,7 @@ pub fn event() -> BoxedStrategy<Event> {
 fn changed() -> BoxedStrategy<SessionChanged> {
     fields!(SessionChanged {
         title: rare(text()),
+        prompt: rare(prompt()),
         options: rare(options()),
         tools: rare(collection::vec(tool_spec(), 0..2)),
         response_format: rare(response_format()),
@@ -73,6 +74,11 @@ fn closed() -> BoxedStrategy<TurnClosed> {
         errors: collection::vec(turn_error(), 0..2),
         continuation: rare(continuation()),
         provider_payload: json(),
+        run: rare(word().prop_map(RunId::new)),
+        provider: rare(word()),
+        api: rare(word()),
+        model: rare(word()),
+        account: rare(word()),
     })
     .boxed()
 }
@@ -100,13 +106,9 @@ fn tool_event() -> BoxedStrategy<Event> {
 /// What people are asked, and what they say.
 fn human_event() -> BoxedStrategy<Event> {
     let call = || prop_oneof![Just(CallId::given("call_1")), (0..2u32).prop_map(CallId::Minted)];
-    let resolved = fields!(ToolResolved {
-        call: call(),
-        resolution: sample::select(Resolution::ALL),
-        by: rare(word()),
-    });
-    let asked =
-        fields!(ApprovalAsked { call: call(), digest: word(), expires: rare(time()), reason: rare(word()) });
+    let resolved =
+        fields!(ToolResolved { call: call(), resolution: sample::select(Resolution::ALL), by: rare(word()) });
+    let asked = fields!(ApprovalAsked { call: call(), digest: word(), expires: rare(time()), reason: rare(word()) });
     let given = fields!(ApprovalGiven {
         call: call(),
         digest: word(),
@@ -136,6 +138,8 @@ fn slice_changed() -> BoxedStrategy<Event> {
         name: sample::select(&["plan", "notes"][..]).prop_map(str::to_owned),
         op: sample::select(SliceOp::ALL),
         items: collection::vec(json(), 0..3),
+        version: rare(word()),
+        policy: rare(word().prop_map(|word| SlicePolicy::from_word(&word))),
     })
     .prop_map(Event::from)
     .boxed()

@@ -73,7 +73,7 @@ fn parent() -> BoxedStrategy<Parent> {
     fields!(Parent { session: session_id(), seq: rare((0..9u64).prop_map(Seq)), extra: extra() }).boxed()
 }
 
-fn prompt() -> BoxedStrategy<PromptId> {
+pub(super) fn prompt() -> BoxedStrategy<PromptId> {
     fields!(PromptId { ns: word(), key: word(), hash: rare(word()), extra: extra() }).boxed()
 }
 

@@ -54,7 +54,8 @@ async fn turn_of(store: &dyn Store, session: &SessionId, at: Seq, turn: u32) -> 
             TurnOpened { turn: Box::new(Turn::default()) }.into(),
             block(Author::User, format!("question {turn}")),
             BlockAdded { turn, block: Block::new(Author::Assistant, calling).in_message(turn) }.into(),
-            ToolIntended { call: call.clone(), effect: Effect::Once, key: None, attempt: None, duplicate_of: None }.into(),
+            ToolIntended { call: call.clone(), effect: Effect::Once, key: None, attempt: None, duplicate_of: None }
+                .into(),
         ],
     );
     let at = store.append(session, at, &answer).await.expect("append an answer");

@@ -1,0 +1,297 @@
+//! Asking the model, and recording what it answers with the intents of its calls.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::{Either, select};
+use turnkeep_model::event::{
+    ApprovalAsked, BlockAdded, Effect, ToolIntended, ToolSettled, TurnClosed, TurnOpened, UsageAdded,
+};
+use turnkeep_model::{
+    Author, Block, Body, CallId, Event, Json, Ledger, Object, Options, Outcome, Session, SessionId, Time, Timing,
+    ToolCall, canon,
+};
+use turnkeep_store::Loaded;
+
+use super::calls::refused;
+use super::drive::Drive;
+use super::settings::{Agent, Duplicates};
+use crate::error::Result;
+use crate::hub::Hub;
+use crate::human::{next_ordinal, result_block};
+use crate::port::{Answer, Consent, Delta, Deltas, Identity, ModelError, Request};
+use crate::recorder::Recorder;
+
+/// What came of asking.
+pub(super) enum Asked {
+    Answered(Box<Given>),
+    Failed(ModelError),
+    Stopped,
+}
+
+/// An answer, and how long it took.
+pub(super) struct Given {
+    answer: Answer,
+    seconds: f64,
+    started: Time,
+}
+
+impl Drive<'_> {
+    /// Asks until there is an answer, or no more tries.
+    pub(super) async fn ask(&mut self, turn: u32) -> Result<Asked> {
+        let mut tries = 0_u32;
+        loop {
+            tries = tries.saturating_add(1);
+            if tries > 1 || self.asked != Some(turn) {
+                let event = self.pace.asking(self.recorder.session(), turn, tries, 0);
+                self.recorder.record(vec![event]).await?;
+                self.asked = Some(turn);
+            }
+            match self.ask_once(turn).await {
+                Asked::Failed(ModelError { retry_after: Some(wait), .. }) if tries <= self.agent.retries => {
+                    self.recorder.ports().clock.sleep(wait).await;
+                }
+                asked => return Ok(asked),
+            }
+        }
+    }
+
+    async fn ask_once(&self, turn: u32) -> Asked {
+        let (session, clock) = (self.recorder.session(), &self.recorder.ports().clock);
+        let options = in_force(session, turn, &self.agent.model.identity());
+        let request = Request { session, options: &options, tools: self.agent.tools.specs(), turn };
+        let deltas = HubDeltas { hub: self.recorder.ports().hub.clone(), session: self.recorder.id().clone() };
+        let began = clock.now();
+        let answer = AssertUnwindSafe(self.agent.model.answer(request, &deltas)).catch_unwind();
+        let limit = self.agent.model_timeout;
+        let waiting = async { limit_of(limit, clock.as_ref()).await };
+        let stop = self.agent.stop.asked();
+        let ended = select(Box::pin(answer), select(Box::pin(waiting), Box::pin(stop))).await;
+        match ended {
+            Either::Left((Ok(Ok(answer)), _)) => Asked::Answered(Box::new(Given {
+                answer,
+                seconds: crate::port::seconds(began, clock.now()),
+                started: Time::from_instant(began),
+            })),
+            Either::Left((Ok(Err(error)), _)) => Asked::Failed(error),
+            Either::Left((Err(_), _)) => Asked::Failed(ModelError::fatal("the model's client panicked")),
+            Either::Right((Either::Left(_), _)) => Asked::Failed(ModelError::fatal("the model did not answer in time")),
+            Either::Right((Either::Right(_), _)) => Asked::Stopped,
+        }
+    }
+
+    /// Records an answer with the intents of its calls: one batch, before any of them runs.
+    pub(super) async fn record_answer(&mut self, turn: u32, given: Box<Given>) -> Result<()> {
+        let mut given = *given;
+        self.name_calls(&mut given.answer);
+        let agent = self.agent;
+        self.recorder.record_with(|state, recorder| Ok(answering(agent, state, recorder, turn, &given))).await?;
+        Ok(())
+    }
+
+    /// Every call has an id that no other call of the session has.
+    fn name_calls(&self, answer: &mut Answer) {
+        let mut taken: Vec<CallId> = Vec::new();
+        for block in &mut answer.blocks {
+            let Body::ToolCall(call) = &mut block.body else {
+                continue;
+            };
+            let wanted = match &call.call {
+                CallId::Given(id) => id.to_string(),
+                CallId::Minted(_) => format!("call_{}", self.recorder.ports().ids.next()),
+            };
+            let id = free_id(&wanted, |id| taken.contains(id) || is_known(self.recorder.ledger(), id));
+            if id.as_given() != Some(&wanted) {
+                block.metadata.set("given_call_id", wanted);
+            }
+            taken.push(id.clone());
+            call.call = id;
+        }
+    }
+}
+
+async fn limit_of(limit: Option<Duration>, clock: &dyn crate::port::Clock) {
+    match limit {
+        Some(limit) => clock.sleep(limit).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn is_known(ledger: &Ledger, id: &CallId) -> bool {
+    ledger.get(id).is_some() || ledger.approval(id).is_some()
+}
+
+/// The id, or the first of its numbered variants that is free. Some models begin anew in every answer.
+fn free_id(wanted: &str, taken: impl Fn(&CallId) -> bool) -> CallId {
+    let variants = (2_u32..).map(|n| CallId::given(format!("{wanted}-{n}")));
+    let mut all = std::iter::once(CallId::given(wanted)).chain(variants);
+    all.find(|id| !taken(id)).unwrap_or_else(|| CallId::given(wanted))
+}
+
+/// The settings in force: the turn's, then the session's, then the endpoint's.
+fn in_force(session: &Session, turn: u32, identity: &Identity) -> Options {
+    let own = session.turns.get(turn as usize).map(|turn| turn.options.clone()).unwrap_or_default();
+    own.over(&session.options).over(&identity.defaults)
+}
+
+struct HubDeltas {
+    hub: Hub,
+    session: SessionId,
+}
+
+impl Deltas for HubDeltas {
+    fn delta(&self, delta: Delta) {
+        self.hub.publish_delta(&self.session, &delta);
+    }
+}
+
+/// The events of an answer.
+fn answering(agent: &Agent, state: &Loaded, recorder: &Recorder, turn: u32, given: &Given) -> Vec<Event> {
+    let now = recorder.now();
+    let mut events = Vec::new();
+    let opened = state.session.turns.len() > turn as usize;
+    if !opened {
+        events.push(TurnOpened::default().into());
+    }
+    let ordinal = next_ordinal(&state.session, turn as usize + 1);
+    let blocks = placed(&given.answer, ordinal, &now);
+    let calls: Vec<ToolCall> = blocks.iter().filter_map(as_call).cloned().collect();
+    events.extend(blocks.iter().map(|block| BlockAdded { turn, block: block.clone() }.into()));
+    events.push(closed(agent, recorder, turn, given).into());
+    if given.answer.usage != Default::default() {
+        events.push(UsageAdded { usage: given.answer.usage.clone() }.into());
+    }
+    let fates: Vec<Vec<Event>> =
+        calls.iter().map(|call| fate(agent, state, recorder, turn, call, (ordinal, &now))).collect();
+    events.extend(fates.into_iter().flatten());
+    events
+}
+
+/// The blocks of an answer as one message; an answer of nothing is an empty text, so that it is seen to be one.
+fn placed(answer: &Answer, ordinal: u32, now: &Time) -> Vec<Block> {
+    let mut blocks = answer.blocks.clone();
+    if blocks.is_empty() {
+        blocks.push(Block::text(Author::Assistant, ""));
+    }
+    for block in &mut blocks {
+        block.message.ordinal = ordinal;
+        block.message.time.get_or_insert_with(|| now.clone());
+    }
+    blocks
+}
+
+fn as_call(block: &Block) -> Option<&ToolCall> {
+    match &block.body {
+        Body::ToolCall(call) => Some(call),
+        _ => None,
+    }
+}
+
+fn closed(agent: &Agent, recorder: &Recorder, turn: u32, given: &Given) -> TurnClosed {
+    let identity = agent.model.identity();
+    TurnClosed {
+        turn,
+        finish: given.answer.finish.clone(),
+        usage: (given.answer.usage != Default::default()).then(|| given.answer.usage.clone()),
+        timing: Some(Timing {
+            started: Some(given.started.clone()),
+            completed: Some(recorder.now()),
+            seconds: Some(turnkeep_model::Number::from_f64((given.seconds * 1000.0).round() / 1000.0)),
+            ..Timing::default()
+        }),
+        provider_payload: given.answer.payload.clone(),
+        run: Some(recorder.run().clone()),
+        provider: identity.provider,
+        api: identity.api,
+        model: given.answer.model.clone().or(identity.model),
+        account: identity.account,
+        ..TurnClosed::default()
+    }
+}
+
+/// What becomes of a call: an intent, a question to a person, or a refusal that never runs.
+fn fate(
+    agent: &Agent,
+    state: &Loaded,
+    recorder: &Recorder,
+    turn: u32,
+    call: &ToolCall,
+    (ordinal, now): (u32, &Time),
+) -> Vec<Event> {
+    let tool = match (agent.tools.get(&call.name), agent.tools.arguments(&call.name, &call.arguments)) {
+        (Some(tool), Ok(_)) => tool,
+        (_, fits) => {
+            let why = fits.err().unwrap_or_default();
+            let mut block = result_block(&state.session, turn, refused(call, &why), now);
+            block.message.ordinal = ordinal.saturating_add(1);
+            let settled = ToolSettled::new(call.call.clone(), Outcome::Failed);
+            return vec![settled.into(), BlockAdded { turn, block }.into()];
+        }
+    };
+    let (effect, settings) = (tool.effect(), tool.settings());
+    let duplicate_of = duplicate_of(state, call);
+    let doubtful = duplicate_of.is_some() && effect == Effect::Once && agent.duplicates == Duplicates::AskHuman;
+    match (settings.consent, doubtful) {
+        (Consent::Needed { within }, _) => vec![asked(recorder, call, within, None).into()],
+        (Consent::NotNeeded, true) => {
+            let earlier = duplicate_of.map(|earlier| earlier.to_string()).unwrap_or_default();
+            let why = format!("call {earlier} asked for the same, and nobody knows whether it acted");
+            vec![asked(recorder, call, None, Some(why)).into()]
+        }
+        (Consent::NotNeeded, false) => vec![
+            ToolIntended {
+                call: call.call.clone(),
+                effect,
+                key: key(recorder.id(), &call.call, effect),
+                attempt: Some(1),
+                duplicate_of,
+            }
+            .into(),
+        ],
+    }
+}
+
+/// The key of a call: the same for every attempt.
+pub(super) fn key(session: &SessionId, call: &CallId, effect: Effect) -> Option<String> {
+    (effect != Effect::Pure).then(|| format!("{session}/{call}"))
+}
+
+fn asked(recorder: &Recorder, call: &ToolCall, within: Option<Duration>, reason: Option<String>) -> ApprovalAsked {
+    let now = recorder.ports().clock.now();
+    let end = within.and_then(|within| now.checked_add(within).ok());
+    ApprovalAsked {
+        call: call.call.clone(),
+        digest: shown(&call.name, &call.arguments),
+        expires: end.map(Time::from_instant),
+        reason,
+    }
+}
+
+/// The digest of what a person is shown: the tool and its arguments.
+pub(crate) fn shown(tool: &str, arguments: &str) -> String {
+    let mut object = Object::new();
+    object.set("tool", tool);
+    object.set("arguments", arguments);
+    canon::digest(&Json::Object(object))
+}
+
+/// An earlier call of the same tool with equal arguments, whose outcome nobody knows.
+fn duplicate_of(state: &Loaded, call: &ToolCall) -> Option<CallId> {
+    let unknown = |entry: &&turnkeep_model::ledger::LedgerEntry| {
+        entry.settled.as_ref().is_none_or(|(outcome, _)| *outcome == Outcome::Interrupted)
+    };
+    let mut doubtful = state.ledger.entries().iter().filter(unknown).map(|entry| &entry.call).peekable();
+    doubtful.peek()?;
+    let doubtful: Vec<&CallId> = doubtful.collect();
+    let same = |other: &&ToolCall| {
+        doubtful.contains(&&other.call) && other.name == call.name && same_arguments(&other.arguments, &call.arguments)
+    };
+    let blocks = state.session.blocks().filter_map(|(_, block)| as_call(block));
+    blocks.filter(same).last().map(|other| other.call.clone())
+}
+
+fn same_arguments(a: &str, b: &str) -> bool {
+    let canonical = |text: &str| turnkeep_model::json::parse(text).ok().map(|node| canon::canonical(&node.into_json()));
+    a == b || canonical(a).is_some_and(|a| Some(a) == canonical(b))
+}

@@ -1,0 +1,440 @@
+//! Calling tools, and recording what came of it.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
+use turnkeep_model::event::{
+    BlockAdded, CompensationIntended, CompensationSettled, Effect, LogAdded, ToolIntended, ToolSettled,
+};
+use turnkeep_model::{Event, Json, Number, Outcome, Part, Text, ToolCall, ToolResult};
+use turnkeep_store::Loaded;
+
+use super::answer::key;
+use super::drive::{Drive, all_settled_but};
+use super::outcome::{Waiting, WaitingFor};
+use super::settings::{Agent, Unsure};
+use crate::error::Result;
+use crate::human::result_block;
+use crate::plan::{PlannedCall, Step, calls};
+use crate::port::{Found, Settings, Tool, ToolContext, ToolError, ToolOutput, seconds};
+use crate::ports::Ports;
+use crate::slices::Changes;
+
+/// A call that is to be made.
+pub(super) struct Job {
+    call: ToolCall,
+    arguments: Json,
+    attempt: u32,
+    is_resume: bool,
+}
+
+/// How a call ended.
+struct Ended {
+    job: Job,
+    context: ToolContext,
+    came: std::result::Result<ToolOutput, Cut>,
+    seconds: f64,
+}
+
+/// Why a call gave no output.
+enum Cut {
+    Error(ToolError),
+    TimedOut(Duration),
+    Panicked,
+}
+
+/// What a call's end means.
+enum Meaning {
+    Settle(ToolResult),
+    TryAgain,
+    Unsure,
+}
+
+impl Drive<'_> {
+    /// The calls of a turn whose intents this run has just recorded.
+    pub(super) fn fresh_jobs(&self, turn: u32) -> Vec<Job> {
+        let Some(turn) = self.recorder.session().turns.get(turn as usize) else {
+            return Vec::new();
+        };
+        let intended =
+            |call: &&ToolCall| self.recorder.ledger().get(&call.call).is_some_and(|entry| entry.settled.is_none());
+        calls(turn).filter(intended).filter_map(|call| self.job(call, None, 1, false)).collect()
+    }
+
+    fn job(&self, call: &ToolCall, edited: Option<&str>, attempt: u32, is_resume: bool) -> Option<Job> {
+        let arguments = self.agent.tools.arguments(&call.name, edited.unwrap_or(&call.arguments)).ok()?;
+        Some(Job { call: call.clone(), arguments, attempt, is_resume })
+    }
+
+    /// Makes the calls, at most so many at a time, and records each as it ends.
+    pub(super) async fn execute(&mut self, turn: u32, jobs: Vec<Job>) -> Result<()> {
+        let agent = self.agent;
+        let mut waiting = jobs.into_iter();
+        let mut running = FuturesUnordered::new();
+        loop {
+            while running.len() < agent.parallel {
+                let Some(job) = waiting.next() else { break };
+                let context = self.context(&job);
+                running.push(run(agent, self.recorder.ports().clone(), job, context, Duration::ZERO).boxed());
+            }
+            let Some(ended) = running.next().await else {
+                return Ok(());
+            };
+            match meaning(agent, &ended) {
+                Meaning::Settle(result) => self.settle(turn, &ended, result).await?,
+                // Left open: what the plan says of it decides.
+                Meaning::Unsure => {}
+                Meaning::TryAgain => {
+                    let wait = backoff(ended.job.attempt);
+                    let mut job = ended.job;
+                    job.attempt = job.attempt.saturating_add(1);
+                    self.intend(std::slice::from_ref(&job)).await?;
+                    let context = self.context(&job);
+                    running.push(run(agent, self.recorder.ports().clone(), job, context, wait).boxed());
+                }
+            }
+        }
+    }
+
+    fn context(&self, job: &Job) -> ToolContext {
+        let ledger = self.recorder.ledger();
+        let settled = ledger.entries().iter().filter_map(|entry| {
+            let (outcome, _) = entry.settled.as_ref()?;
+            Some((entry.call.clone(), outcome.clone()))
+        });
+        ToolContext {
+            session: self.recorder.id().clone(),
+            call_id: job.call.call.clone(),
+            tool: job.call.name.clone(),
+            key: format!("{}/{}", self.recorder.id(), job.call.call),
+            attempt: job.attempt,
+            is_resume: job.is_resume,
+            duplicate_of: ledger.get(&job.call.call).and_then(|entry| entry.duplicate_of.clone()),
+            slices: Changes::new(self.agent.reducers.clone(), &self.recorder.session().slices),
+            settled: settled.collect(),
+        }
+    }
+
+    async fn intend(&mut self, jobs: &[Job]) -> Result<()> {
+        let effect = |job: &Job| self.agent.tools.effect(&job.call.name).unwrap_or(Effect::Once);
+        let id = self.recorder.id().clone();
+        let earlier =
+            |job: &Job| self.recorder.ledger().get(&job.call.call).and_then(|entry| entry.duplicate_of.clone());
+        let intended = |job: &Job| {
+            ToolIntended {
+                call: job.call.call.clone(),
+                effect: effect(job),
+                key: key(&id, &job.call.call, effect(job)),
+                attempt: Some(job.attempt),
+                duplicate_of: earlier(job),
+            }
+            .into()
+        };
+        let events: Vec<Event> = jobs.iter().map(intended).collect();
+        self.recorder.record_with(|_, _| Ok(events.clone())).await.map(drop)
+    }
+
+    /// Records how a call ended: its side-state, its outcome and its result are one batch.
+    async fn settle(&mut self, turn: u32, ended: &Ended, result: ToolResult) -> Result<()> {
+        let keeps = result.outcome == Some(Outcome::Success);
+        let taken = Number::from_f64((ended.seconds * 1000.0).round() / 1000.0);
+        self.settle_with(turn, result, Some(taken), |state| {
+            if !keeps {
+                return Vec::new();
+            }
+            let (mut events, failures) = ended.context.slices.apply_to(&state.session.slices);
+            events.extend(failures.into_iter().map(|failure| {
+                LogAdded { line: format!("[slice] the reducer of {} failed: {}", failure.slice, failure.why) }.into()
+            }));
+            events
+        })
+        .await
+    }
+
+    async fn settle_with(
+        &mut self,
+        turn: u32,
+        result: ToolResult,
+        seconds: Option<Number>,
+        before: impl Fn(&Loaded) -> Vec<Event> + Send + Sync,
+    ) -> Result<()> {
+        let pace = self.pace;
+        self.recorder
+            .record_with(|state, recorder| {
+                let mut events = before(state);
+                let outcome = result.outcome.clone().unwrap_or(Outcome::Success);
+                events.push(ToolSettled { call: result.call.clone(), outcome, seconds: seconds.clone() }.into());
+                let block = result_block(&state.session, turn, result.clone(), &recorder.now());
+                events.push(BlockAdded { turn, block }.into());
+                let last =
+                    state.session.turns.get(turn as usize).is_some_and(|turn| all_settled_but(turn, &[&result.call]));
+                if last {
+                    events.extend(pace.closing(state, turn, recorder, 1));
+                }
+                Ok(events)
+            })
+            .await
+            .map(drop)
+    }
+
+    /// Does what the plan says of calls that are open, and names those that wait for a person.
+    pub(super) async fn take_up(&mut self, turn: u32, steps: Vec<PlannedCall>) -> Result<Vec<Waiting>> {
+        let mut waiting = Vec::new();
+        let mut jobs = Vec::new();
+        for planned in steps {
+            let call = planned.call;
+            match planned.step {
+                Step::Replay => {}
+                Step::Call { attempt, arguments } => jobs.extend(self.taken_up(turn, &call, attempt, arguments).await?),
+                Step::AwaitHuman => waiting.push(self.waits(&call)),
+                Step::Deny(reason) => self.settle_with(turn, denied(&call, &reason), None, |_| Vec::new()).await?,
+                Step::Abandon => self.abandon(turn, &call).await?,
+                Step::Unsure => match self.look(turn, &call).await? {
+                    Looked::Settled => {}
+                    Looked::CallAgain => {
+                        let attempt = self.recorder.ledger().get(&call.call).map_or(1, |entry| entry.attempts + 1);
+                        jobs.extend(self.taken_up(turn, &call, attempt, None).await?);
+                    }
+                    Looked::Waits => waiting.push(self.waits(&call)),
+                },
+            }
+        }
+        if !jobs.is_empty() {
+            self.intend(&jobs).await?;
+            self.execute(turn, jobs).await?;
+        }
+        Ok(waiting)
+    }
+
+    /// A call that is made again, or for the first time after a person consented.
+    async fn taken_up(
+        &mut self,
+        turn: u32,
+        call: &ToolCall,
+        attempt: u32,
+        edited: Option<String>,
+    ) -> Result<Option<Job>> {
+        let is_resume = attempt > 1;
+        if let Some(job) = self.job(call, edited.as_deref(), attempt, is_resume) {
+            return Ok(Some(job));
+        }
+        let fits = self.agent.tools.arguments(&call.name, edited.as_deref().unwrap_or(&call.arguments));
+        let result = refused(call, &fits.err().unwrap_or_default());
+        self.settle_with(turn, result, None, |_| Vec::new()).await?;
+        Ok(None)
+    }
+
+    fn waits(&self, call: &ToolCall) -> Waiting {
+        let consent =
+            self.recorder.ledger().get(&call.call).is_none() && self.recorder.ledger().approval(&call.call).is_some();
+        let what = if consent { WaitingFor::Consent } else { WaitingFor::Outcome };
+        Waiting { call: call.call.clone(), tool: call.name.clone(), what }
+    }
+
+    /// Finds out about a call that may have acted.
+    async fn look(&mut self, turn: u32, call: &ToolCall) -> Result<Looked> {
+        let found = match self.job(call, None, 1, true) {
+            Some(job) => self.probe(&job).await,
+            None => Found::Unknown,
+        };
+        match (found, self.agent.unsure) {
+            (Found::Done(output), _) => {
+                self.settle_with(turn, succeeded(call, output, usize::MAX), None, |_| Vec::new()).await?;
+                Ok(Looked::Settled)
+            }
+            (Found::NotDone, _) => Ok(Looked::CallAgain),
+            (Found::Unknown, Unsure::AskHuman) => Ok(Looked::Waits),
+            (Found::Unknown, Unsure::TellModel) => {
+                self.abandon(turn, call).await?;
+                Ok(Looked::Settled)
+            }
+        }
+    }
+
+    async fn probe(&self, job: &Job) -> Found {
+        let Some(tool) = self.agent.tools.get(&job.call.name) else {
+            return Found::Unknown;
+        };
+        let Some(probe) = tool.probe() else {
+            return Found::Unknown;
+        };
+        let context = self.context(job);
+        let looked = AssertUnwindSafe(probe.probe(&job.arguments, &context)).catch_unwind().await;
+        looked.ok().and_then(std::result::Result::ok).unwrap_or(Found::Unknown)
+    }
+
+    /// Gives a call up: undoes it where the tool can, and says that its outcome is unknown.
+    async fn abandon(&mut self, turn: u32, call: &ToolCall) -> Result<()> {
+        let undone = self.compensate(call).await?;
+        let result = interrupted(call, undone.as_ref());
+        self.settle_with(turn, result, None, |_| Vec::new()).await
+    }
+
+    async fn compensate(&mut self, call: &ToolCall) -> Result<Option<std::result::Result<(), String>>> {
+        let agent = self.agent;
+        let undoing = agent.tools.get(&call.name).and_then(|tool| tool.compensate());
+        let (Some(undoing), Some(job)) = (undoing, self.job(call, None, 1, true)) else {
+            return Ok(None);
+        };
+        let before = self.recorder.ledger().get(&call.call).and_then(|entry| entry.compensated.clone());
+        if let Some(Some(outcome)) = before {
+            let undone = if outcome == Outcome::Success { Ok(()) } else { Err("it failed before".to_owned()) };
+            return Ok(Some(undone));
+        }
+        let intended = CompensationIntended { call: call.call.clone() };
+        self.recorder.record_with(|_, _| Ok(vec![intended.clone().into()])).await?;
+        let context = self.context(&job);
+        let came = AssertUnwindSafe(undoing.compensate(&job.arguments, &context)).catch_unwind().await;
+        let undone = match came {
+            Ok(undone) => undone.map_err(|error| error.message().to_owned()),
+            Err(_) => Err("it panicked".to_owned()),
+        };
+        let settled = CompensationSettled {
+            call: call.call.clone(),
+            outcome: if undone.is_ok() { Outcome::Success } else { Outcome::Failed },
+            error: undone.as_ref().err().cloned(),
+        };
+        self.recorder.record_with(|_, _| Ok(vec![settled.clone().into()])).await?;
+        Ok(Some(undone))
+    }
+}
+
+/// What looking for the outcome of a call gave.
+enum Looked {
+    Settled,
+    CallAgain,
+    Waits,
+}
+
+async fn run(agent: &Agent, ports: Ports, job: Job, context: ToolContext, wait: Duration) -> Ended {
+    if !wait.is_zero() {
+        ports.clock.sleep(wait).await;
+    }
+    let began = ports.clock.now();
+    let came = match agent.tools.get(&job.call.name) {
+        Some(tool) => call(tool.as_ref(), &ports, &job.arguments, &context).await,
+        None => Err(Cut::Error(ToolError::failed("there is no such tool"))),
+    };
+    let seconds = seconds(began, ports.clock.now());
+    Ended { job, context, came, seconds }
+}
+
+async fn call(
+    tool: &dyn Tool,
+    ports: &Ports,
+    arguments: &Json,
+    context: &ToolContext,
+) -> std::result::Result<ToolOutput, Cut> {
+    let timeout = tool.settings().timeout;
+    // Making the future may panic as well as driving it.
+    let calling = AssertUnwindSafe(async { tool.call(arguments, context).await }).catch_unwind();
+    let limit = async {
+        match timeout {
+            Some(timeout) => ports.clock.sleep(timeout).await,
+            None => std::future::pending().await,
+        }
+    };
+    match select(Box::pin(calling), Box::pin(limit)).await {
+        Either::Left((Ok(came), _)) => came.map_err(Cut::Error),
+        Either::Left((Err(_), _)) => Err(Cut::Panicked),
+        Either::Right(_) => Err(Cut::TimedOut(timeout.unwrap_or_default())),
+    }
+}
+
+/// What a call's end means: never a failure that it was not.
+fn meaning(agent: &Agent, ended: &Ended) -> Meaning {
+    let call = &ended.job.call;
+    let tool = agent.tools.get(&call.name);
+    let (effect, settings) = tool.map_or((Effect::Once, Settings::default()), |tool| (tool.effect(), tool.settings()));
+    let doubtful = |why: String| match effect {
+        Effect::Pure => Meaning::Settle(failed(call, &why)),
+        Effect::Keyed => Meaning::Settle(unknown(call, &why)),
+        Effect::Once => Meaning::Unsure,
+    };
+    match &ended.came {
+        Ok(output) => Meaning::Settle(succeeded(call, output.clone(), settings.max_result)),
+        Err(Cut::Error(ToolError::Retryable(_))) if ended.job.attempt < settings.attempts => Meaning::TryAgain,
+        Err(Cut::Error(ToolError::Failed(failure) | ToolError::Retryable(failure))) => {
+            Meaning::Settle(failed(call, &failure.message))
+        }
+        Err(Cut::Error(ToolError::Unsure(failure))) => doubtful(failure.message.clone()),
+        Err(Cut::TimedOut(limit)) => doubtful(format!("the call took longer than {} s", limit.as_secs_f64())),
+        Err(Cut::Panicked) => doubtful("the tool panicked".to_owned()),
+    }
+}
+
+fn backoff(attempt: u32) -> Duration {
+    Duration::from_millis(100 << attempt.min(6))
+}
+
+fn result(call: &ToolCall, outcome: Outcome, parts: Vec<Part>, error: Option<String>) -> ToolResult {
+    ToolResult {
+        call: call.call.clone(),
+        name: Some(call.name.clone()),
+        parts,
+        is_error: (outcome != Outcome::Success).then_some(true),
+        error,
+        outcome: Some(outcome),
+    }
+}
+
+fn told(call: &ToolCall, outcome: Outcome, text: String) -> ToolResult {
+    result(call, outcome, vec![Part::Text(Text { text: text.clone() })], Some(text))
+}
+
+fn succeeded(call: &ToolCall, output: ToolOutput, limit: usize) -> ToolResult {
+    let parts = output.parts.into_iter().map(|part| shortened(part, limit)).collect();
+    result(call, Outcome::Success, parts, None)
+}
+
+/// A text cut at a character, saying how much is missing; other parts are kept or, if too long, named.
+fn shortened(part: Part, limit: usize) -> Part {
+    let (text, kind) = match &part {
+        Part::Text(text) if text.text.len() > limit => (text.text.clone(), "text"),
+        Part::Data(data) => match data.json.to_text() {
+            text if text.len() > limit => (text, "JSON"),
+            _ => return part,
+        },
+        Part::Media(media) if media.inline.as_ref().is_some_and(|inline| inline.len() > limit) => {
+            let size = media.inline.as_ref().map_or(0, String::len);
+            return Part::Text(Text {
+                text: format!("[a file of {size} bytes in base64 was left out: the limit is {limit}]"),
+            });
+        }
+        _ => return part,
+    };
+    let kept = text.floor_char_boundary(limit);
+    let head = text.get(..kept).unwrap_or_default();
+    Part::Text(Text { text: format!("{head}\n[{} of {} bytes of {kind} were cut]", text.len() - kept, text.len()) })
+}
+
+fn failed(call: &ToolCall, why: &str) -> ToolResult {
+    told(call, Outcome::Failed, why.to_owned())
+}
+
+/// A call that was never made.
+pub(super) fn refused(call: &ToolCall, why: &str) -> ToolResult {
+    told(call, Outcome::Failed, format!("The call was not made: {why}"))
+}
+
+fn denied(call: &ToolCall, why: &str) -> ToolResult {
+    told(call, Outcome::Denied, format!("The call was not made, because it was not allowed: {why}"))
+}
+
+fn unknown(call: &ToolCall, why: &str) -> ToolResult {
+    told(call, Outcome::Interrupted, format!("The outcome is unknown: {why}. It may or may not have taken effect."))
+}
+
+fn interrupted(call: &ToolCall, undone: Option<&std::result::Result<(), String>>) -> ToolResult {
+    let undone = match undone {
+        None => String::new(),
+        Some(Ok(())) => " What it may have done was undone.".to_owned(),
+        Some(Err(why)) => format!(" Undoing it was tried, and failed: {why}."),
+    };
+    let text =
+        format!("The call was interrupted and its outcome is unknown: it may or may not have taken effect.{undone}");
+    told(call, Outcome::Interrupted, text)
+}

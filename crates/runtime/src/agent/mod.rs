@@ -1,0 +1,11 @@
+//! The turn loop: ask the model, record its answer with the intents of its calls, call the tools, record what came of
+//! it, and decide whether to go on.
+
+mod answer;
+mod calls;
+mod drive;
+mod outcome;
+mod settings;
+
+pub use outcome::{Stopped, Waiting, WaitingFor};
+pub use settings::{Agent, Duplicates, Unsure};

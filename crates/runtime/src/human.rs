@@ -1,0 +1,253 @@
+//! What people do to a session from any process: say something, consent, decide.
+
+use turnkeep_model::event::{ApprovalGiven, BlockAdded, Resolution, ToolResolved, ToolSettled, TurnOpened, Verdict};
+use turnkeep_model::{
+    Author, Block, Body, CallId, ErrorKind, Event, Options, Outcome, Seq, Session, SessionId, Time, ToolCall,
+    ToolResult, Turn,
+};
+use turnkeep_store::{Loaded, Store};
+
+use crate::error::{Error, Result};
+use crate::port::ToolOutput;
+use crate::ports::Ports;
+use crate::recorder::post;
+
+/// What someone says to an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Input {
+    /// The content.
+    pub blocks: Vec<Block>,
+    /// Settings of the answer to it that differ from the session's.
+    pub options: Options,
+}
+
+impl From<Vec<Block>> for Input {
+    fn from(blocks: Vec<Block>) -> Input {
+        Input { blocks, options: Options::default() }
+    }
+}
+
+impl From<&str> for Input {
+    fn from(text: &str) -> Input {
+        vec![Block::text(Author::User, text)].into()
+    }
+}
+
+impl From<String> for Input {
+    fn from(text: String) -> Input {
+        text.as_str().into()
+    }
+}
+
+/// Ordinals that are left free for an answer that is on its way.
+const ROOM: u32 = 1024;
+
+/// The events of saying something. It joins the turn that waits for an answer; where one is on its way or given, it opens
+/// the next.
+pub(crate) fn saying(state: &Loaded, input: &Input, now: &Time) -> Vec<Event> {
+    let session = &state.session;
+    let open = session.turns.last().filter(|last| !last.blocks.iter().any(Block::is_answer));
+    let last = u32::try_from(session.turns.len()).unwrap_or(u32::MAX);
+    let flying = in_flight(state).filter(|turn| turn.saturating_add(1) >= last);
+    let mut events = Vec::new();
+    let mut ordinal = next_ordinal(session, session.turns.len());
+    let mut turn = last.saturating_sub(1);
+    if flying == Some(last) {
+        // The answer on its way has no turn yet; it gets its own, before this one.
+        events.push(TurnOpened::default().into());
+        turn = last;
+    }
+    if flying.is_some() {
+        ordinal = ordinal.saturating_add(ROOM);
+    }
+    if open.is_none() || flying.is_some() {
+        let opened = Turn { options: input.options.clone(), ..Turn::default() };
+        events.push(TurnOpened { turn: Box::new(opened) }.into());
+        turn = if session.turns.is_empty() && flying.is_none() { 0 } else { turn.saturating_add(1) };
+    }
+    events.extend(input.blocks.iter().map(|block| {
+        let mut block = block.clone();
+        block.message.ordinal = ordinal.saturating_add(block.message.ordinal);
+        block.message.time.get_or_insert_with(|| now.clone());
+        BlockAdded { turn, block }.into()
+    }));
+    events
+}
+
+/// The turn of an answer that a run may be waiting for.
+fn in_flight(state: &Loaded) -> Option<u32> {
+    let asked = state.ledger.asked()?;
+    let running = state.session.runs.last().is_some_and(|run| run.status.is_none());
+    let answered = state.session.turns.get(asked as usize).is_some_and(|turn| turn.blocks.iter().any(Block::is_answer));
+    (running && !answered).then_some(asked)
+}
+
+/// The ordinal of the next message of the turn before which `turns` turns stand, or of the last of them.
+pub(crate) fn next_ordinal(session: &Session, turns: usize) -> u32 {
+    let before = session.turns.iter().take(turns).rev();
+    let highest = before.filter_map(|turn| turn.blocks.iter().map(|block| block.message.ordinal).max()).next();
+    highest.map_or(0, |highest| highest.saturating_add(1))
+}
+
+/// Says something to a session, also while an agent runs it: nothing is lost, and nothing is poisoned.
+///
+/// # Errors
+/// `NotFound`, and what the store says.
+pub async fn say(store: &dyn Store, id: &SessionId, ports: &Ports, input: impl Into<Input>) -> Result<Seq> {
+    let input = input.into();
+    let now = Time::from_instant(ports.clock.now());
+    post(store, id, ports, |state| Ok(saying(state, &input, &now))).await
+}
+
+/// A person's decision about a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The decision.
+    pub verdict: Verdict,
+    /// The digest of what the person saw; `None` where it is what is asked for now.
+    pub digest: Option<String>,
+    /// The arguments to call it with instead, for [`Verdict::Edit`].
+    pub arguments: Option<String>,
+    /// Who decided.
+    pub by: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+impl Judgement {
+    /// It may be called.
+    pub fn approve() -> Judgement {
+        Judgement { verdict: Verdict::Approve, digest: None, arguments: None, by: None, reason: None }
+    }
+
+    /// It may be called with these arguments.
+    pub fn edit(arguments: impl Into<String>) -> Judgement {
+        Judgement { verdict: Verdict::Edit, arguments: Some(arguments.into()), ..Judgement::approve() }
+    }
+
+    /// It may not be called.
+    pub fn deny(reason: impl Into<String>) -> Judgement {
+        Judgement { verdict: Verdict::Deny, reason: Some(reason.into()), ..Judgement::approve() }
+    }
+}
+
+/// Decides about a call that waits for consent.
+///
+/// # Errors
+/// `NotFound` when no such call waits; `Conflict` when it was decided already; `Mismatch` when what was shown is not what
+/// is asked for, or the time is over.
+pub async fn decide(
+    store: &dyn Store,
+    id: &SessionId,
+    call: &CallId,
+    judgement: &Judgement,
+    ports: &Ports,
+) -> Result<Seq> {
+    let now = ports.clock.now();
+    post(store, id, ports, |state| Ok(vec![given(state, call, judgement, now)?.into()])).await
+}
+
+fn given(state: &Loaded, call: &CallId, judgement: &Judgement, now: jiff::Timestamp) -> Result<ApprovalGiven> {
+    let missing = || {
+        let what = format!("no call {call} waits for consent");
+        Error::new(ErrorKind::NotFound, what).hint("`turnkeep show ID --ledger` lists the calls that wait")
+    };
+    let approval = state.ledger.approval(call).ok_or_else(missing)?;
+    if approval.given.is_some() {
+        return Err(Error::new(ErrorKind::Conflict, format!("call {call} was decided already")));
+    }
+    let expires = approval.asked.expires.as_ref().and_then(Time::instant);
+    if expires.is_some_and(|end| end <= now) {
+        let what = format!("the time to decide about call {call} is over");
+        return Err(Error::new(ErrorKind::Mismatch, what).hint("resume the session: it goes on without the call"));
+    }
+    if judgement.digest.as_ref().is_some_and(|shown| *shown != approval.asked.digest) {
+        let what = format!("what was shown is not what call {call} would do now");
+        return Err(Error::new(ErrorKind::Mismatch, what).hint("look at the call again, then decide"));
+    }
+    if judgement.verdict == Verdict::Edit
+        && judgement.arguments.as_deref().is_none_or(|text| turnkeep_model::json::parse(text).is_err())
+    {
+        return Err(Error::new(ErrorKind::Unsupported, "the edited arguments are not JSON").hint("write a JSON object"));
+    }
+    Ok(ApprovalGiven {
+        call: call.clone(),
+        digest: approval.asked.digest.clone(),
+        verdict: judgement.verdict,
+        arguments: judgement.arguments.clone(),
+        by: judgement.by.clone(),
+        reason: judgement.reason.clone(),
+    })
+}
+
+/// What someone knows of a call that may have acted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Knowledge {
+    /// It did not act: call it again.
+    Retry,
+    /// It acted, and this is its result.
+    Done(ToolOutput),
+    /// Nobody knows; give it up.
+    Skip,
+}
+
+/// Says what is to become of a call whose outcome nobody recorded.
+///
+/// # Errors
+/// `NotFound` when no such call is open; `Conflict` when it has an outcome.
+pub async fn resolve(
+    store: &dyn Store,
+    id: &SessionId,
+    call: &CallId,
+    knowledge: &Knowledge,
+    by: Option<&str>,
+    ports: &Ports,
+) -> Result<Seq> {
+    let now = Time::from_instant(ports.clock.now());
+    post(store, id, ports, |state| {
+        let (turn, made) = open_call(state, call)?;
+        let resolved = |resolution| ToolResolved { call: call.clone(), resolution, by: by.map(str::to_owned) }.into();
+        Ok(match knowledge {
+            Knowledge::Retry => vec![resolved(Resolution::Retry)],
+            Knowledge::Skip => vec![resolved(Resolution::Skip)],
+            Knowledge::Done(output) => {
+                let result = ToolResult {
+                    call: call.clone(),
+                    name: Some(made.name.clone()),
+                    parts: output.parts.clone(),
+                    error: None,
+                    is_error: None,
+                    outcome: Some(Outcome::Success),
+                };
+                let block = result_block(&state.session, turn, result, &now);
+                vec![ToolSettled::new(call.clone(), Outcome::Success).into(), BlockAdded { turn, block }.into()]
+            }
+        })
+    })
+    .await
+}
+
+fn open_call<'a>(state: &'a Loaded, call: &CallId) -> Result<(u32, &'a ToolCall)> {
+    let made =
+        state.session.turns.iter().zip(0u32..).find_map(|(turn, index)| {
+            crate::plan::calls(turn).find(|made| made.call == *call).map(|made| (index, made))
+        });
+    let unknown = || {
+        Error::new(ErrorKind::NotFound, format!("there is no call {call}"))
+            .hint("`turnkeep show ID --ledger` lists the calls")
+    };
+    let made = made.ok_or_else(unknown)?;
+    let answers = |block: &Block| matches!(&block.body, Body::ToolResult(result) if result.call == *call);
+    if state.session.blocks().any(|(_, block)| answers(block)) {
+        return Err(Error::new(ErrorKind::Conflict, format!("call {call} has an outcome already")));
+    }
+    Ok(made)
+}
+
+/// A result as the next message of its turn.
+pub(crate) fn result_block(session: &Session, turn: u32, result: ToolResult, now: &Time) -> Block {
+    let mut block = Block::new(Author::Tool, result);
+    block.message.ordinal = next_ordinal(session, turn as usize + 1);
+    block.message.time = Some(now.clone());
+    block
+}

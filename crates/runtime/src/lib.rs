@@ -1,0 +1,47 @@
+//! Records an agent while it runs, survives its death, and resumes it.
+//!
+//! A [`Recorder`] is the single writer of a session: what it records is durable when it returns. An [`Agent`] is a model,
+//! its tools and the rules of its runs. The model's answer and the intents of its calls are one batch, recorded before
+//! any tool runs; each outcome with its result is another. So a process can die anywhere: [`plan`](plan::plan) says from
+//! the journal alone what is to be done, and a call that may have acted is never silently repeated.
+
+mod agent;
+mod blocking;
+mod checkpoint;
+mod conversation;
+pub mod criteria;
+pub mod envelope;
+mod error;
+mod hub;
+pub mod human;
+mod main_loop;
+pub mod plan;
+pub mod port;
+mod ports;
+mod prompt;
+mod recorder;
+pub mod schema;
+mod script;
+pub mod slices;
+mod stop;
+mod tail;
+mod tools;
+mod typed;
+
+pub use agent::{Agent, Duplicates, Stopped, Unsure, Waiting, WaitingFor};
+pub use checkpoint::{Checkpoint, CheckpointHandler, FileCheckpoints, StoreCheckpoints};
+pub use conversation::{
+    ConversationMessage, ConversationState, ConversationTurn, ToolCallRecord, enable_conversation_recording,
+};
+pub use error::{Error, Result};
+pub use hub::{Heard, Hub, Subscription};
+pub use human::{Input, say};
+pub use main_loop::MainLoop;
+pub use plan::ResumePolicy;
+pub use ports::Ports;
+pub use prompt::{Evaluation, Prompt, PromptResponse, ResumeFrom, Template, evaluate};
+pub use recorder::{Recorder, post};
+pub use script::Script;
+pub use stop::Stop;
+pub use tail::{Followed, Tail};
+pub use tools::Tools;

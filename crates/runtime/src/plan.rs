@@ -1,0 +1,177 @@
+//! What a session needs next: decided from its fold alone.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use turnkeep_model::event::{Effect, Resolution, Verdict};
+use turnkeep_model::ledger::{Approval, LedgerEntry};
+use turnkeep_model::status::WaitingForTools;
+use turnkeep_model::{Body, CallId, Ledger, Session, Status, ToolCall, Turn};
+
+/// What becomes of calls that an earlier run left open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ResumePolicy {
+    /// Only what has no outcome is done.
+    #[default]
+    MissingOnly,
+    /// The whole turn is gone through again; calls that ended are answered from the ledger.
+    RerunTurn,
+    /// A person decides about every open call.
+    Ask,
+}
+
+/// What a session needs next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Plan {
+    /// These calls of a turn, in order; then look again.
+    Calls {
+        /// The turn they belong to, from 0.
+        turn: u32,
+        /// What to do about each.
+        steps: Vec<PlannedCall>,
+    },
+    /// The model's answer.
+    Ask,
+    /// Nothing.
+    Done,
+}
+
+/// What to do about one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedCall {
+    /// The call.
+    pub call: ToolCall,
+    /// What to do.
+    pub step: Step,
+}
+
+/// What to do about a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// It ended: its recorded result stands.
+    Replay,
+    /// Call it; `arguments` replace what the model wrote, where a person edited them.
+    Call {
+        /// Which try this is, from 1.
+        attempt: u32,
+        /// What a person wrote instead.
+        arguments: Option<String>,
+    },
+    /// It may have acted: find out, ask, or say so; never repeat it silently.
+    Unsure,
+    /// A person must decide first.
+    AwaitHuman,
+    /// It is not called: a person said no, or nobody said yes in time.
+    Deny(String),
+    /// It is given up: undo it where possible, and say that its outcome is unknown.
+    Abandon,
+}
+
+/// What the session needs next. `effect` tells what repeating a tool would do; a tool it does not know is not called.
+pub fn plan(
+    session: &Session,
+    ledger: &Ledger,
+    policy: ResumePolicy,
+    now: Timestamp,
+    effect: &dyn Fn(&str) -> Option<Effect>,
+) -> Plan {
+    let answered: HashSet<&CallId> = results(session).collect();
+    let open = |turn: &Turn| calls(turn).any(|call| !answered.contains(&call.call));
+    let Some((index, turn)) = session.turns.iter().enumerate().find(|(_, turn)| open(turn)) else {
+        return ask_or_done(session);
+    };
+    let looks = Looks { session, ledger, policy, now, effect };
+    let steps = calls(turn)
+        .filter_map(|call| {
+            let step = match answered.contains(&call.call) {
+                true if policy == ResumePolicy::RerunTurn => Step::Replay,
+                true => return None,
+                false => looks.step(call),
+            };
+            Some(PlannedCall { call: call.clone(), step })
+        })
+        .collect();
+    Plan::Calls { turn: u32::try_from(index).unwrap_or(u32::MAX), steps }
+}
+
+fn results(session: &Session) -> impl Iterator<Item = &CallId> {
+    session.blocks().filter_map(|(_, block)| match &block.body {
+        Body::ToolResult(result) => Some(&result.call),
+        _ => None,
+    })
+}
+
+pub(crate) fn calls(turn: &Turn) -> impl Iterator<Item = &ToolCall> {
+    turn.blocks.iter().filter_map(|block| match &block.body {
+        Body::ToolCall(call) => Some(call),
+        _ => None,
+    })
+}
+
+/// With no call open: the model is asked where its answer is due, else there is nothing to do.
+fn ask_or_done(session: &Session) -> Plan {
+    let Some(last) = session.turns.last() else {
+        return Plan::Done;
+    };
+    let answered = last.blocks.iter().any(turnkeep_model::Block::is_answer);
+    if !answered || calls(last).next().is_some() { Plan::Ask } else { Plan::Done }
+}
+
+struct Looks<'a> {
+    session: &'a Session,
+    ledger: &'a Ledger,
+    policy: ResumePolicy,
+    now: Timestamp,
+    effect: &'a dyn Fn(&str) -> Option<Effect>,
+}
+
+impl Looks<'_> {
+    fn step(&self, call: &ToolCall) -> Step {
+        match (self.ledger.get(&call.call), self.ledger.approval(&call.call)) {
+            (Some(entry), approval) => self.intended(entry, approval),
+            (None, Some(approval)) => self.waiting(approval),
+            (None, None) => self.unrecorded(call),
+        }
+    }
+
+    /// An intent is recorded: it may have begun.
+    fn intended(&self, entry: &LedgerEntry, approval: Option<&Approval>) -> Step {
+        let again = || Step::Call {
+            attempt: entry.attempts.saturating_add(1),
+            arguments: approval.and_then(|approval| approval.given.as_ref()).and_then(|given| given.arguments.clone()),
+        };
+        match (&entry.settled, entry.resolved, entry.effect) {
+            // Its outcome is recorded, its result is not: a journal of another writer.
+            (Some(_), _, _) | (_, Some(Resolution::Skip), _) => Step::Abandon,
+            (_, Some(Resolution::Retry), _) => again(),
+            _ if self.policy == ResumePolicy::Ask => Step::AwaitHuman,
+            (_, None, Effect::Pure | Effect::Keyed) => again(),
+            (_, None, Effect::Once) => Step::Unsure,
+        }
+    }
+
+    /// It waits for consent, and was never begun.
+    fn waiting(&self, approval: &Approval) -> Step {
+        let expired =
+            approval.asked.expires.as_ref().and_then(turnkeep_model::Time::instant).is_some_and(|end| end <= self.now);
+        match &approval.given {
+            None if expired => Step::Deny("nobody consented in time".to_owned()),
+            None => Step::AwaitHuman,
+            Some(given) => match given.verdict {
+                Verdict::Approve => Step::Call { attempt: 1, arguments: None },
+                Verdict::Edit => Step::Call { attempt: 1, arguments: given.arguments.clone() },
+                Verdict::Deny => Step::Deny(given.reason.clone().unwrap_or_else(|| "a person said no".to_owned())),
+            },
+        }
+    }
+
+    /// Nothing is recorded of it: the session comes from elsewhere.
+    fn unrecorded(&self, call: &ToolCall) -> Step {
+        let untouched = self.session.status == Some(Status::from(WaitingForTools {}));
+        match (self.effect)(&call.name) {
+            _ if self.policy == ResumePolicy::Ask => Step::AwaitHuman,
+            Some(Effect::Once) if !untouched => Step::Unsure,
+            _ => Step::Call { attempt: 1, arguments: None },
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The clock, the ids and the hub that a run uses.
+
+use std::sync::Arc;
+
+use crate::hub::Hub;
+use crate::port::{Clock, Ids, RandomIds, SystemClock};
+
+/// What a run takes time and ids from, and who hears of it.
+#[derive(Clone)]
+pub struct Ports {
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Ids.
+    pub ids: Arc<dyn Ids>,
+    /// Who hears of what is recorded.
+    pub hub: Hub,
+}
+
+impl Default for Ports {
+    fn default() -> Ports {
+        Ports { clock: Arc::new(SystemClock), ids: Arc::new(RandomIds), hub: Hub::default() }
+    }
+}

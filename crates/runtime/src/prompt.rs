@@ -1,0 +1,186 @@
+//! Evaluating a prompt, fresh or where an earlier evaluation stopped.
+
+use serde::de::DeserializeOwned;
+use turnkeep_model::event::SessionChanged;
+use turnkeep_model::{
+    Author, Block, ErrorKind, Json, PromptId, ResponseFormat, ResponseKind, Session, Status, StopReason, Usage,
+};
+
+use crate::agent::{Agent, Stopped};
+use crate::conversation::ConversationState;
+use crate::error::{Error, Result};
+use crate::human::Input;
+use crate::recorder::Recorder;
+use crate::{schema, typed};
+
+/// A prompt: who it is, and how it is rendered.
+pub trait Prompt: Send + Sync {
+    /// Its namespace, key, and the hash of its unrendered template.
+    fn id(&self) -> PromptId;
+
+    /// The messages it begins with. Called once when an evaluation is fresh, and never when one is resumed.
+    fn render(&self) -> Vec<Block>;
+
+    /// The JSON schema of the output, if it has one.
+    fn output(&self) -> Option<Json> {
+        None
+    }
+}
+
+/// A prompt made of a template: `{name}` stands for a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    ns: String,
+    key: String,
+    text: String,
+    values: Vec<(String, String)>,
+    output: Option<Json>,
+}
+
+impl Template {
+    /// A template without values.
+    pub fn new(ns: &str, key: &str, text: &str) -> Template {
+        Template { ns: ns.to_owned(), key: key.to_owned(), text: text.to_owned(), values: Vec::new(), output: None }
+    }
+
+    /// With this value.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Template {
+        self.values.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Whose answer follows this schema.
+    #[must_use]
+    pub fn answering(mut self, schema: Json) -> Template {
+        self.output = Some(schema);
+        self
+    }
+}
+
+impl Prompt for Template {
+    fn id(&self) -> PromptId {
+        let hash = turnkeep_model::canon::digest(&Json::from(self.text.as_str()));
+        PromptId { ns: self.ns.clone(), key: self.key.clone(), hash: Some(hash), ..PromptId::default() }
+    }
+
+    fn render(&self) -> Vec<Block> {
+        let fill = |text: String, (name, value): &(String, String)| text.replace(&format!("{{{name}}}"), value);
+        vec![Block::text(Author::User, self.values.iter().fold(self.text.clone(), fill))]
+    }
+
+    fn output(&self) -> Option<Json> {
+        self.output.clone()
+    }
+}
+
+/// Where an evaluation begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResumeFrom<'a> {
+    /// At the start: the prompt is rendered.
+    Nothing,
+    /// At the end of this conversation: the prompt is not rendered.
+    State(&'a ConversationState),
+}
+
+/// What an evaluation gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PromptResponse<T> {
+    /// The prompt.
+    pub prompt: PromptId,
+    /// The last answer's text.
+    pub text: Option<String>,
+    /// The output, checked against its schema; `None` where the run stopped before there was one.
+    pub output: Option<T>,
+    /// How the run ended.
+    pub stopped: Stopped,
+    /// What the session used.
+    pub usage: Usage,
+}
+
+/// An evaluation whose output is not looked at.
+pub type Evaluation = PromptResponse<serde_json::Value>;
+
+/// Evaluates a prompt in a session.
+///
+/// # Errors
+/// `ConversationStateMismatch` when `from` is of another prompt; `Mismatch` when the answer does not follow the output's
+/// schema; those of running.
+pub async fn evaluate<T: DeserializeOwned>(
+    agent: &Agent,
+    prompt: &dyn Prompt,
+    recorder: &mut Recorder,
+    from: ResumeFrom<'_>,
+) -> Result<PromptResponse<T>> {
+    let id = prompt.id();
+    let stopped = match from {
+        ResumeFrom::Nothing => {
+            begin(prompt, &id, recorder).await?;
+            agent.run(recorder, Input::from(prompt.render())).await?
+        }
+        ResumeFrom::State(state) => {
+            same_prompt(&id, state).map_err(|error| error.session(recorder.id()))?;
+            agent.resume(recorder).await?
+        }
+    };
+    let output = read_output(prompt, &stopped)?;
+    Ok(PromptResponse {
+        prompt: id,
+        text: stopped.text.clone(),
+        output,
+        usage: recorder.session().usage.clone(),
+        stopped,
+    })
+}
+
+async fn begin(prompt: &dyn Prompt, id: &PromptId, recorder: &mut Recorder) -> Result<()> {
+    let format = prompt.output().map(|schema| ResponseFormat {
+        kind: ResponseKind::JsonSchema,
+        schema,
+        ..ResponseFormat::default()
+    });
+    let changed = SessionChanged { response_format: format, prompt: Some(id.clone()), ..SessionChanged::default() };
+    recorder.record_with(|_, _| Ok(vec![changed.clone().into()])).await.map(drop)
+}
+
+/// Whether a conversation is of this prompt: by namespace and key, and by the template where both know it.
+fn same_prompt(id: &PromptId, state: &ConversationState) -> Result<()> {
+    if (id.ns.as_str(), id.key.as_str()) != (state.prompt_ns.as_str(), state.prompt_key.as_str()) {
+        let detail = format!("{}/{} is not {}/{}", id.ns, id.key, state.prompt_ns, state.prompt_key);
+        return Err(Error::prompt_mismatch(&detail));
+    }
+    match (&id.hash, &state.prompt_hash) {
+        (Some(now), Some(then)) if now != then => {
+            Err(Error::prompt_mismatch(&format!("the template of {}/{} has changed", id.ns, id.key)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read_output<T: DeserializeOwned>(prompt: &dyn Prompt, stopped: &Stopped) -> Result<Option<T>> {
+    if stopped.reason != Some(StopReason::Completed) || !matches!(stopped.status, Status::Completed(_)) {
+        return Ok(None);
+    }
+    let text = stopped.text.clone().unwrap_or_default();
+    let wrong = |why: String| {
+        Error::new(ErrorKind::Mismatch, format!("the answer is not what the prompt asks for: {why}"))
+            .hint("ask again, or read the text of the answer")
+    };
+    let Some(output) = prompt.output() else {
+        return Ok(typed::from_json(&Json::from(text)).ok());
+    };
+    let json = turnkeep_model::json::parse(&text).map_err(|error| wrong(error.to_string()))?.into_json();
+    schema::check(&output, &json).map_err(wrong)?;
+    typed::from_json(&json).map(Some).map_err(|error| wrong(error.to_string()))
+}
+
+/// The state of an evaluation that was left, if its session records one.
+///
+/// # Errors
+/// `NotFound` with the words of the specification where there is none.
+pub(crate) fn state_of(session: &Session) -> Result<ConversationState> {
+    ConversationState::latest(session).ok_or_else(|| {
+        Error::new(ErrorKind::NotFound, "No conversation state in checkpoint")
+            .hint("clear the checkpoint and start again")
+    })
+}

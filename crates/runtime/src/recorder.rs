@@ -1,0 +1,270 @@
+//! The single writer of a session.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use turnkeep_model::event::{RunStarted, SessionChanged, SessionOpened, TurnOpened};
+use turnkeep_model::status::InProgress;
+use turnkeep_model::{
+    Batch, Entry, Event, Ledger, Run, RunId, Seq, Session, SessionId, Snapshot, Status, Time, Timing, absorb,
+};
+use turnkeep_store::{ErrorKind, Loaded, Store, StoreExt};
+
+use crate::checkpoint::CheckpointHandler;
+use crate::error::{Error, Result};
+use crate::ports::Ports;
+
+/// The single writer of a session: what it records is durable when it returns, and folded into the state it shows.
+///
+/// When someone else appended meanwhile, it reads on. A newer `run.started` means that it is fenced, and it stops with
+/// `Conflict`; anything else (a message, an approval) is folded in, and the batch made again.
+pub struct Recorder {
+    store: Arc<dyn Store>,
+    id: SessionId,
+    run: RunId,
+    ports: Ports,
+    state: Loaded,
+    checkpoints: Option<(Arc<dyn CheckpointHandler>, String)>,
+}
+
+impl Recorder {
+    /// Begins a session and its first run.
+    ///
+    /// # Errors
+    /// `Conflict` when the store has a session of this id, and whatever the store says.
+    pub async fn create(store: Arc<dyn Store>, mut session: Session, ports: Ports) -> Result<Recorder> {
+        let id = session.id.take().unwrap_or_else(|| SessionId::new(ports.ids.next()));
+        session.id = Some(id.clone());
+        session.timing.created.get_or_insert_with(|| Time::from_instant(ports.clock.now()));
+        let run = RunId::new(ports.ids.next());
+        let mut recorder = Recorder { store, id, run, ports, state: Loaded::default(), checkpoints: None };
+        let mut events = vec![Event::from(SessionOpened { session: Box::new(session.head()) })];
+        events.extend(session.turns.into_iter().map(|turn| TurnOpened { turn: Box::new(turn) }.into()));
+        events.extend(recorder.starting(1));
+        recorder.append(events).await?;
+        Ok(recorder)
+    }
+
+    /// Takes a stored session up again: appends `run.started`, which fences whoever ran it before.
+    ///
+    /// # Errors
+    /// `NotFound`, `Conflict` when another run starts at the same moment, and whatever the store says.
+    pub async fn resume(store: Arc<dyn Store>, id: &SessionId, ports: Ports) -> Result<Recorder> {
+        let state = store.load(id).await?;
+        let run = RunId::new(ports.ids.next());
+        let mut recorder = Recorder { store, id: id.clone(), run, ports, state, checkpoints: None };
+        let attempt = u32::try_from(recorder.state.session.runs.len()).unwrap_or(u32::MAX).saturating_add(1);
+        recorder.record_with(|_, recorder| Ok(recorder.starting(attempt))).await?;
+        Ok(recorder)
+    }
+
+    /// Goes on with a session that was claimed: the claim appended `run.started` already.
+    ///
+    /// # Errors
+    /// `Conflict` when the claim has passed to another run.
+    pub async fn claimed(store: Arc<dyn Store>, id: &SessionId, run: RunId, ports: Ports) -> Result<Recorder> {
+        let state = store.load(id).await?;
+        if state.session.runs.last().and_then(|last| last.id.as_ref()) != Some(&run) {
+            return Err(Error::fenced(state.seq).session(id));
+        }
+        Ok(Recorder { store, id: id.clone(), run, ports, state, checkpoints: None })
+    }
+
+    fn starting(&self, attempt: u32) -> Vec<Event> {
+        let timing = Timing { started: Some(self.now()), ..Timing::default() };
+        let run = Run { id: Some(self.run.clone()), timing, attempt: Some(attempt), ..Run::default() };
+        let changed = SessionChanged { status: Some(Status::from(InProgress {})), ..SessionChanged::default() };
+        vec![RunStarted { run }.into(), changed.into()]
+    }
+
+    /// Records these events as one batch, and returns when they are durable.
+    ///
+    /// # Errors
+    /// `Conflict` when another run took over, or when someone opened a turn meanwhile and these events do too.
+    pub async fn record(&mut self, events: Vec<Event>) -> Result<Seq> {
+        let turns = self.state.session.turns.len();
+        let opens = events.iter().any(|event| matches!(event, Event::TurnOpened(_)));
+        self.record_with(|state, _| {
+            if opens && state.session.turns.len() != turns {
+                let what = "a turn was opened meanwhile by someone else";
+                return Err(Error::new(turnkeep_model::ErrorKind::Conflict, what).hint("look again, then record anew"));
+            }
+            Ok(events.clone())
+        })
+        .await
+    }
+
+    /// Records the events that `make` makes of the state. Where someone else appended meanwhile, they are made anew; none
+    /// means that there is nothing left to record.
+    ///
+    /// # Errors
+    /// `Conflict` when another run took over, what `make` says, and what the store says.
+    pub async fn record_with(
+        &mut self,
+        make: impl Fn(&Loaded, &Recorder) -> Result<Vec<Event>> + Send + Sync,
+    ) -> Result<Seq> {
+        loop {
+            let events = make(&self.state, self)?;
+            if events.is_empty() {
+                return Ok(self.state.seq);
+            }
+            match self.append(events).await {
+                Err(error) if error.kind() == turnkeep_model::ErrorKind::Conflict => {
+                    if self.read_on().await? == Own::Found {
+                        return Ok(self.state.seq);
+                    }
+                }
+                done => return done,
+            }
+        }
+    }
+
+    async fn append(&mut self, events: Vec<Event>) -> Result<Seq> {
+        let mut batch = Batch::new(self.state.seq.next(), events.into_iter().map(Entry::from).collect());
+        batch.time = Some(self.now());
+        batch.run = Some(self.run.clone());
+        self.store
+            .append(&self.id, self.state.seq, &batch)
+            .await
+            .map_err(|error| Error::from(error).session(&self.id))?;
+        self.take_in(batch)?;
+        Ok(self.state.seq)
+    }
+
+    /// Folds in what others appended.
+    ///
+    /// # Errors
+    /// `Conflict` when another run took over.
+    pub async fn refresh(&mut self) -> Result<()> {
+        self.read_on().await.map(drop)
+    }
+
+    async fn read_on(&mut self) -> Result<Own> {
+        let mut batches = Vec::new();
+        {
+            let mut reading = self.store.read(&self.id, self.state.seq);
+            while let Some(batch) = reading.next().await {
+                batches.push(batch.map_err(Error::from)?);
+            }
+        }
+        let mut own = Own::Absent;
+        for batch in batches {
+            if let Some(at) = self.taken_over(&batch) {
+                return Err(Error::fenced(at).session(&self.id));
+            }
+            // A batch whose acknowledgement was lost on the way.
+            if batch.run.as_ref() == Some(&self.run) {
+                own = Own::Found;
+            }
+            self.take_in(batch)?;
+        }
+        Ok(own)
+    }
+
+    fn taken_over(&self, batch: &Batch) -> Option<Seq> {
+        let newer = |entry: &Entry| matches!(&entry.event, Event::RunStarted(started) if started.run.id.as_ref() != Some(&self.run));
+        batch.events.iter().zip(batch.seq.0..).find(|(entry, _)| newer(entry)).map(|(_, seq)| Seq(seq))
+    }
+
+    fn take_in(&mut self, batch: Batch) -> Result<()> {
+        self.ports.hub.publish(&self.id, &batch);
+        for (entry, seq) in batch.events.into_iter().zip(batch.seq.0..) {
+            self.state.seq = Seq(seq);
+            self.state.ledger.apply(self.state.seq, &entry.event);
+            absorb(&mut self.state.session, entry.event)?;
+        }
+        self.state.session.id = Some(self.id.clone());
+        Ok(())
+    }
+
+    /// Saves a checkpoint under this id whenever a step ends.
+    pub fn checkpoint_with(&mut self, handler: Arc<dyn CheckpointHandler>, request: &str) {
+        self.checkpoints = Some((handler, request.to_owned()));
+    }
+
+    /// Saves the checkpoint, if there is to be one.
+    pub(crate) async fn checkpoint(&self) -> Result<()> {
+        match &self.checkpoints {
+            Some((handler, request)) => handler.save(request, &self.snapshot()).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The session as a complete portable document.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { session: self.state.session.clone(), seq: self.state.seq }
+    }
+
+    /// The session.
+    pub fn session(&self) -> &Session {
+        &self.state.session
+    }
+
+    /// What is known of its tool calls.
+    pub fn ledger(&self) -> &Ledger {
+        &self.state.ledger
+    }
+
+    /// The place of its last record.
+    pub fn seq(&self) -> Seq {
+        self.state.seq
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// The run that records.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// The store it records in.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// What it takes time and ids from.
+    pub fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        Time::from_instant(self.ports.clock.now())
+    }
+}
+
+/// Whether a batch of this run was found where someone else's was expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Own {
+    Found,
+    Absent,
+}
+
+/// Appends to a session that someone else may be running: reads, makes the events, appends, and begins again when someone
+/// was faster.
+///
+/// # Errors
+/// `NotFound`, what `make` says, and what the store says.
+pub async fn post(
+    store: &dyn Store,
+    id: &SessionId,
+    ports: &Ports,
+    make: impl Fn(&Loaded) -> Result<Vec<Event>> + Send + Sync,
+) -> Result<Seq> {
+    loop {
+        let state = store.load(id).await?;
+        let events = make(&state).map_err(|error| error.session(id))?;
+        let mut batch = Batch::new(state.seq.next(), events.into_iter().map(Entry::from).collect());
+        batch.time = Some(Time::from_instant(ports.clock.now()));
+        match store.append(id, state.seq, &batch).await {
+            Ok(seq) => {
+                ports.hub.publish(id, &batch);
+                return Ok(seq);
+            }
+            Err(error) if error.kind() == ErrorKind::Conflict => {}
+            Err(error) => return Err(Error::from(error).session(id)),
+        }
+    }
+}

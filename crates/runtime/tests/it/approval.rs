@@ -1,0 +1,238 @@
+//! Consent, and decisions about calls that may have acted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pollster::block_on;
+use turnkeep_model::event::Effect;
+use turnkeep_model::{CallId, ErrorKind, SessionId, Status};
+use turnkeep_runtime::human::{Judgement, Knowledge, decide, resolve};
+use turnkeep_runtime::port::{Answer, Consent, Found, Settings, ToolOutput};
+use turnkeep_runtime::{Agent, Duplicates, Ports, Recorder, Stopped, Unsure, WaitingFor};
+use turnkeep_store::Store;
+
+use crate::kit::{Fake, TestClock, World, agent, calling, clock, history, memory, ports_with};
+
+struct Scene {
+    store: Arc<dyn Store>,
+    world: World,
+    clock: Arc<TestClock>,
+    agent: Agent,
+}
+
+const ARGUMENTS: &str = r#"{"n":1}"#;
+
+impl Scene {
+    fn new(prepare: impl Fn(&mut Fake), then: Vec<Answer>) -> Scene {
+        let world = World::default();
+        let mut tool = Fake::acting("act", Effect::Once, &world);
+        prepare(&mut tool);
+        let answers = [vec![calling(&[("c", "act", ARGUMENTS)])], then].concat();
+        Scene { store: memory(), world, clock: clock(), agent: agent(answers, vec![tool]) }
+    }
+
+    fn ports(&self) -> Ports {
+        ports_with(self.clock.clone())
+    }
+
+    fn id(&self) -> SessionId {
+        SessionId::new("s")
+    }
+
+    fn start(&self) -> Stopped {
+        let mut session = self.agent.session();
+        session.id = Some(self.id());
+        let mut recorder = block_on(Recorder::create(self.store.clone(), session, self.ports())).unwrap();
+        block_on(self.agent.run(&mut recorder, "go")).unwrap()
+    }
+
+    fn resume(&self) -> (Stopped, Vec<String>) {
+        let mut recorder = block_on(Recorder::resume(self.store.clone(), &self.id(), self.ports())).unwrap();
+        let stopped = block_on(self.agent.resume(&mut recorder)).unwrap();
+        (stopped, history(recorder.session()))
+    }
+
+    fn decide(&self, judgement: &Judgement) -> turnkeep_runtime::Result<turnkeep_model::Seq> {
+        block_on(decide(&*self.store, &self.id(), &CallId::given("c"), judgement, &self.ports()))
+    }
+
+    fn resolve(&self, knowledge: &Knowledge) {
+        block_on(resolve(&*self.store, &self.id(), &CallId::given("c"), knowledge, Some("me"), &self.ports())).unwrap();
+    }
+}
+
+fn consenting(within: Option<Duration>) -> impl Fn(&mut Fake) {
+    move |tool| tool.settings = Settings { consent: Consent::Needed { within }, ..Settings::default() }
+}
+
+fn waits_for(stopped: &Stopped) -> Option<WaitingFor> {
+    assert!(matches!(stopped.status, Status::WaitingForHuman(_)));
+    stopped.waiting.first().map(|waiting| waiting.what)
+}
+
+#[test]
+fn a_call_waits_and_runs_once_it_is_approved() {
+    let scene = Scene::new(consenting(None), vec![Answer::text("done")]);
+
+    assert_eq!(waits_for(&scene.start()), Some(WaitingFor::Consent));
+    assert_eq!(waits_for(&scene.resume().0), Some(WaitingFor::Consent));
+    assert_eq!(scene.world.total(), 0);
+
+    scene.decide(&Judgement::approve()).unwrap();
+    let (stopped, _) = scene.resume();
+
+    assert_eq!(stopped.text.as_deref(), Some("done"));
+    assert_eq!(scene.world.acted("c"), 1);
+}
+
+#[test]
+fn a_denied_call_is_told_to_be_denied() {
+    let scene = Scene::new(consenting(None), vec![Answer::text("pity")]);
+    scene.start();
+    scene.decide(&Judgement::deny("too expensive")).unwrap();
+
+    let (_, history) = scene.resume();
+
+    assert_eq!(history[2], "0 result c denied: The call was not made, because it was not allowed: too expensive");
+    assert_eq!(scene.world.total(), 0);
+}
+
+#[test]
+fn edited_arguments_are_checked_against_the_schema_too() {
+    let scene = Scene::new(consenting(None), vec![Answer::text("ok")]);
+    scene.start();
+    scene.decide(&Judgement::edit(r#"{"n":"two"}"#)).unwrap();
+
+    let (_, history) = scene.resume();
+
+    assert!(history[2].contains("do not follow the schema"), "{}", history[2]);
+    assert_eq!(scene.world.total(), 0);
+}
+
+#[test]
+fn a_decision_is_bound_to_what_was_shown_made_once_and_in_time() {
+    let scene = Scene::new(consenting(Some(Duration::from_secs(10))), vec![Answer::text("ok")]);
+    scene.start();
+    let stale = Judgement { digest: Some("something else".into()), ..Judgement::approve() };
+
+    assert_eq!(scene.decide(&stale).unwrap_err().kind(), ErrorKind::Mismatch);
+    assert_eq!(scene.decide(&Judgement::edit("{not json")).unwrap_err().kind(), ErrorKind::Unsupported);
+    scene.decide(&Judgement::approve()).unwrap();
+    assert_eq!(scene.decide(&Judgement::deny("no")).unwrap_err().kind(), ErrorKind::Conflict);
+}
+
+#[test]
+fn consent_that_comes_too_late_is_refused_and_the_session_goes_on() {
+    let scene = Scene::new(consenting(Some(Duration::from_secs(10))), vec![Answer::text("ok")]);
+    scene.start();
+    scene.clock.advance(Duration::from_secs(11));
+
+    assert_eq!(scene.decide(&Judgement::approve()).unwrap_err().kind(), ErrorKind::Mismatch);
+    let (stopped, history) = scene.resume();
+
+    assert_eq!(stopped.text.as_deref(), Some("ok"));
+    assert!(history[2].contains("nobody consented in time"));
+    assert_eq!(scene.world.total(), 0);
+}
+
+fn dying(tool: &mut Fake) {
+    let act = std::mem::replace(&mut tool.work, Box::new(|_| Ok(ToolOutput::text("again"))));
+    let first = std::sync::atomic::AtomicBool::new(true);
+    tool.work = Box::new(move |context| {
+        let done = act(context);
+        if first.swap(false, std::sync::atomic::Ordering::SeqCst) {
+            panic!("cut off after the effect");
+        }
+        done
+    });
+}
+
+#[test]
+fn a_call_that_may_have_acted_waits_for_someone_who_knows() {
+    let scene = Scene::new(dying, vec![Answer::text("ok")]);
+
+    assert_eq!(waits_for(&scene.start()), Some(WaitingFor::Outcome));
+    assert_eq!(waits_for(&scene.resume().0), Some(WaitingFor::Outcome));
+    scene.resolve(&Knowledge::Done(ToolOutput::text("charged, says the bank")));
+    let (stopped, history) = scene.resume();
+
+    assert_eq!(stopped.text.as_deref(), Some("ok"));
+    assert_eq!(history[2], "0 result c success: charged, says the bank");
+    assert_eq!(scene.world.acted("c"), 1);
+}
+
+#[test]
+fn a_call_that_is_known_not_to_have_acted_is_made_again() {
+    let scene = Scene::new(dying, vec![Answer::text("ok")]);
+    scene.start();
+    scene.resolve(&Knowledge::Retry);
+
+    let (_, history) = scene.resume();
+
+    assert_eq!(history[2], "0 result c success: c done");
+}
+
+#[test]
+fn a_call_that_is_given_up_is_undone_and_told_to_be_unknown() {
+    let undone = World::default();
+    let undo = undone.clone();
+    let scene = Scene::new(
+        move |tool| {
+            dying(tool);
+            tool.undo = Some(undo.clone());
+        },
+        vec![Answer::text("ok")],
+    );
+    scene.start();
+    scene.resolve(&Knowledge::Skip);
+
+    let (_, history) = scene.resume();
+
+    assert_eq!(
+        history[2],
+        "0 result c interrupted: The call was interrupted and its outcome is unknown: it may or may not have taken \
+         effect. What it may have done was undone."
+    );
+    assert_eq!(undone.acted("undo c"), 1);
+    assert_eq!(scene.world.acted("c"), 1);
+}
+
+#[test]
+fn a_probe_settles_what_it_finds() {
+    let found = |found: Found| {
+        let scene = Scene::new(
+            move |tool| {
+                dying(tool);
+                tool.probe = Some(found.clone());
+            },
+            vec![Answer::text("ok")],
+        );
+        // The run itself looks, and goes on.
+        let stopped = scene.start();
+        (stopped.text, scene.world.acted("c"))
+    };
+
+    assert_eq!(found(Found::Done(ToolOutput::text("it was done"))), (Some("ok".into()), 1));
+    assert_eq!(found(Found::NotDone), (Some("ok".into()), 2));
+    assert_eq!(found(Found::Unknown), (None, 1));
+}
+
+#[test]
+fn a_repetition_of_what_may_have_been_done_is_shown_to_a_person() {
+    let again = || vec![calling(&[("d", "act", r#"{ "n": 1 }"#)]), Answer::text("ok")];
+    let mut scene = Scene::new(dying, again());
+    scene.agent = std::mem::replace(&mut scene.agent, agent(vec![], vec![])).with_unsure(Unsure::TellModel);
+
+    let stopped = scene.start();
+
+    assert_eq!(waits_for(&stopped), Some(WaitingFor::Consent));
+    assert_eq!(stopped.waiting[0].call, CallId::given("d"));
+    assert_eq!(scene.world.acted("d"), 0);
+
+    let mut scene = Scene::new(dying, again());
+    let bold = std::mem::replace(&mut scene.agent, agent(vec![], vec![]));
+    scene.agent = bold.with_unsure(Unsure::TellModel).with_duplicates(Duplicates::Call);
+
+    assert_eq!(scene.start().text.as_deref(), Some("ok"));
+    assert_eq!(scene.world.acted("d"), 1);
+}

@@ -1,0 +1,12 @@
+//! Tests of the runtime.
+
+mod agent;
+mod approval;
+mod checkpoint;
+mod crash;
+mod envelope;
+mod kit;
+mod plan;
+mod recorder;
+mod schema;
+mod slices;
