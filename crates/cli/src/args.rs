@@ -9,6 +9,7 @@ use turnkeep_file::{DEFAULT_MAX_BYTES, Limits, OpenOptions, Opened, Source};
 use turnkeep_model::{Error, Result};
 
 use crate::exit::Stop;
+use crate::run_args::{Approve, Deny, Resolve, Resume, Tail};
 use crate::store_args::{Copy, Du, Export, Find, Fork, Gc, Import, Ls, Place, Rm, Verify};
 
 /// Durable, portable sessions for LLM agents: show, convert, compare and check session files.
@@ -21,7 +22,7 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Show what turnkeep does, offline, with a bundled session
+    /// Watch an agent be killed in the middle of a tool call, and go on
     Demo(Demo),
     /// List the formats
     Formats(Formats),
@@ -55,6 +56,16 @@ pub(crate) enum Command {
     Export(Export),
     /// Copy sessions to another store, and compare them there
     Copy(Copy),
+    /// Say what a session needs next, or go on with it; exit 8 where a person is needed
+    Resume(Resume),
+    /// Let a call that waits for consent be made
+    Approve(Approve),
+    /// Refuse a call that waits for consent
+    Deny(Deny),
+    /// Say what became of a call that was cut off
+    Resolve(Resolve),
+    /// Print what happens to a session, as lines of JSON
+    Tail(Tail),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -69,9 +80,15 @@ pub(crate) enum Command {
 
 #[derive(Group)]
 pub(crate) struct Demo {
-    /// Also save the bundled session, to try the other commands on
+    /// Show instead how a session goes from format to format
+    #[arg(long)]
+    pub(crate) formats: bool,
+    /// And save that session, to try the other commands on
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
+    /// Be one process of the demo, with its files here
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(crate) play: Option<PathBuf>,
 }
 
 #[derive(Group)]
@@ -93,6 +110,11 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// As a file is read where nothing is said about it.
+    pub(crate) fn plain() -> Reading {
+        Reading { from: None, max_bytes: DEFAULT_MAX_BYTES }
+    }
+
     pub(crate) fn limits(&self) -> Limits {
         Limits { max_bytes: self.max_bytes }
     }
@@ -126,6 +148,9 @@ pub(crate) struct Show {
     /// Print the session as a native JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print what is known of the tool calls of a stored session
+    #[arg(long)]
+    pub(crate) ledger: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]

@@ -53,6 +53,8 @@ pub(crate) enum Stop {
     Error(Error),
     /// Something is wrong with a store.
     Store(turnkeep_store::Error),
+    /// A run did not go on.
+    Run(turnkeep_runtime::Error),
     /// Something is wrong with the command line: what, and what helps.
     Usage(String, String),
     /// There are losses, and none are allowed.
@@ -67,6 +69,7 @@ impl Stop {
         match self {
             Stop::Error(error) => error.kind().into(),
             Stop::Store(error) => error.kind().into(),
+            Stop::Run(error) => error.kind().into(),
             Stop::Usage(..) => Exit::Usage,
             Stop::Losses(_) => Exit::Losses,
             Stop::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
@@ -78,6 +81,12 @@ impl Stop {
 impl From<Error> for Stop {
     fn from(error: Error) -> Stop {
         Stop::Error(error)
+    }
+}
+
+impl From<turnkeep_runtime::Error> for Stop {
+    fn from(error: turnkeep_runtime::Error) -> Stop {
+        Stop::Run(error)
     }
 }
 

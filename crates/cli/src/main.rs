@@ -6,6 +6,7 @@ mod exit;
 mod page;
 mod progress;
 mod report;
+mod run_args;
 mod store_args;
 mod terminal;
 mod visible;

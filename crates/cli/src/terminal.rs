@@ -71,6 +71,7 @@ pub(crate) fn complain(stop: &Stop) {
     match stop {
         Stop::Error(error) => complain_of(&error.to_string(), error.remedy()),
         Stop::Store(error) => complain_of(&error.to_string(), error.remedy()),
+        Stop::Run(error) => complain_of(&error.to_string(), error.remedy()),
         Stop::Usage(what, remedy) => complain_of(what, Some(remedy)),
         Stop::Losses(count) => {
             let what = format!("{}, and --strict allows none; nothing was written", counted(*count, "loss", "losses"));

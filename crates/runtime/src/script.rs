@@ -20,6 +20,13 @@ impl Script {
         Script { identity, answers }
     }
 
+    /// The same answers by a model of another name.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Script {
+        self.identity.model = Some(name.to_owned());
+        self
+    }
+
     /// The answers that a session has: any recorded session is a script.
     pub fn of(session: &Session) -> Script {
         let answered = session.turns.iter().filter(|turn| turn.blocks.iter().any(Block::is_answer));

@@ -7,6 +7,7 @@ mod diff;
 mod formats;
 mod lint;
 mod manual;
+mod run;
 mod show;
 mod sniff;
 mod store;
@@ -39,6 +40,11 @@ pub(crate) fn run(command: Command) -> Ending {
         Command::Import(args) => store::import(&args),
         Command::Export(args) => store::export(&args),
         Command::Copy(args) => store::copy(&args),
+        Command::Resume(args) => run::resume(&args),
+        Command::Approve(args) => run::approve(&args),
+        Command::Deny(args) => run::deny(&args),
+        Command::Resolve(args) => run::resolve(&args),
+        Command::Tail(args) => run::tail(&args),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),
     }

@@ -11,6 +11,9 @@ use crate::report::say_losses;
 use crate::terminal::{print, print_bytes, width};
 
 pub(super) fn run(args: &Show) -> Ending {
+    if args.ledger {
+        return super::run::ledger(args);
+    }
     let opened = open_any(&args.input, &args.reading, &args.place)?;
     if args.json {
         print_bytes(format!("{}\n", opened.archive.to_json(Layout::Pretty)).as_bytes())?;

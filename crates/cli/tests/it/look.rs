@@ -167,8 +167,31 @@ fn lint_of_a_missing_file() {
 }
 
 #[test]
-fn the_demo_explains_itself_and_names_the_next_step() {
-    let ran = Place::new().run("demo").ends(0);
+fn the_demo_kills_an_agent_and_charges_once() {
+    let place = Place::new();
+    let ran = place.run("demo").ends(0);
+
+    for part in [
+        "tool.intended    call_charge (once, key demo/call_charge)",
+        "kill -9 ",
+        "unsure: it may have acted",
+        "call again",
+        "beta-2 answers: Your card was charged 42.00 EUR, and order 7 ships on Thursday.",
+        "the bank's books: one charge",
+        "What to type next",
+    ] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    let commands: Vec<_> = ran.out.lines().filter_map(|line| line.strip_prefix("  turnkeep ")).collect();
+    assert!(commands.len() >= 4, "{}", ran.out);
+    for command in commands {
+        place.run(command).ends(0);
+    }
+}
+
+#[test]
+fn the_demo_of_formats_explains_itself_and_names_the_next_step() {
+    let ran = Place::new().run("demo --formats").ends(0);
 
     for part in
         ["1. Read a session", "call  get_weather(", "2. Convert it to ", "3. Convert it to ", "What to type next"]
@@ -179,9 +202,9 @@ fn the_demo_explains_itself_and_names_the_next_step() {
 }
 
 #[test]
-fn what_the_demo_says_to_type_next_works() {
+fn what_the_demo_of_formats_says_to_type_next_works() {
     let place = Place::new();
-    let said = place.run("demo").ends(0).out;
+    let said = place.run("demo --formats").ends(0).out;
 
     let commands: Vec<_> = said.lines().filter_map(|line| line.strip_prefix("  turnkeep ")).collect();
 

@@ -1,4 +1,4 @@
-//! `turnkeep demo`: a bundled session goes to other formats and back, and nothing goes missing unannounced.
+//! `turnkeep demo --formats`: a bundled session goes to other formats and back, and nothing goes missing unannounced.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use turnkeep_codec::{Input, Target};
 use turnkeep_file::{OpenOptions, Opened};
 use turnkeep_model::{Change, Loss, Result};
 
-use super::{Ending, diff};
+use super::super::{Ending, diff};
 use crate::args::Demo;
 use crate::exit::Exit;
 use crate::page::Page;
@@ -15,7 +15,7 @@ use crate::terminal::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, counted, print, width
 use crate::visible::shortened;
 
 const NAME: &str = "weather.turnkeep.yaml";
-const BUNDLED: &str = include_str!("../../demo/weather.turnkeep.yaml");
+const BUNDLED: &str = include_str!("../../../demo/weather.turnkeep.yaml");
 
 /// The formats that the session goes to and comes back from.
 const TARGETS: &[&str] = &["turnkeep.jsonl", "geppetto.turn"];
@@ -31,7 +31,7 @@ struct Journey {
     changes: Vec<Change>,
 }
 
-pub(super) fn run(args: &Demo) -> Ending {
+pub(crate) fn run(args: &Demo) -> Ending {
     if let Some(path) = &args.save {
         turnkeep_file::save(path, BUNDLED.as_bytes())?;
     }

@@ -1,0 +1,67 @@
+//! `turnkeep approve`, `turnkeep deny` and `turnkeep resolve`
+
+use pollster::block_on;
+use turnkeep_model::{CallId, Seq, SessionId};
+use turnkeep_runtime::Ports;
+use turnkeep_runtime::human::{self, Judgement, Knowledge};
+use turnkeep_runtime::port::ToolOutput;
+
+use super::super::Ending;
+use crate::exit::Exit;
+use crate::report::object;
+use crate::run_args::{Approve, Deny, Resolve, Who};
+use crate::terminal::{print, print_json};
+use crate::visible::visible;
+
+pub(crate) fn approve(args: &Approve) -> Ending {
+    let judgement = match &args.edit {
+        Some(arguments) => Judgement::edit(arguments.as_str()),
+        None => Judgement::approve(),
+    };
+    decide(&args.id, &args.call, judgement, &args.who, "approved")
+}
+
+pub(crate) fn deny(args: &Deny) -> Ending {
+    let reason = args.reason.as_deref().unwrap_or("a person said no");
+    decide(&args.id, &args.call, Judgement::deny(reason), &args.who, "denied")
+}
+
+fn decide(id: &str, call: &str, judgement: Judgement, who: &Who, what: &str) -> Ending {
+    let store = who.place.open()?;
+    let judgement = Judgement { digest: who.digest.clone(), by: who.by.clone(), ..judgement };
+    let (session, call) = (SessionId::new(id), CallId::given(call));
+    let seq = block_on(human::decide(&*store, &session, &call, &judgement, &Ports::default()))?;
+    told(&session, &call, what, seq, who.json)
+}
+
+pub(crate) fn resolve(args: &Resolve) -> Ending {
+    let store = args.place.open()?;
+    let (session, call) = (SessionId::new(args.id.as_str()), CallId::given(args.call.as_str()));
+    let (knowledge, what) = match &args.known.done {
+        Some(result) => (Knowledge::Done(output(result)), "has its result"),
+        None if args.known.retry => (Knowledge::Retry, "will be called again"),
+        None => (Knowledge::Skip, "is given up"),
+    };
+    let by = args.by.as_deref();
+    let seq = block_on(human::resolve(&*store, &session, &call, &knowledge, by, &Ports::default()))?;
+    told(&session, &call, what, seq, args.json)
+}
+
+/// A result that is JSON is kept as JSON.
+fn output(result: &str) -> ToolOutput {
+    match turnkeep_model::json::parse(result) {
+        Ok(node) if node.as_str().is_none() => ToolOutput::json(node.into_json()),
+        _ => ToolOutput::text(result),
+    }
+}
+
+fn told(session: &SessionId, call: &CallId, what: &str, seq: Seq, json: bool) -> Ending {
+    if json {
+        let pairs = [("session", session.as_str().into()), ("call", call.to_string().into()), ("seq", seq.0.into())];
+        print_json(&object(pairs))?;
+    } else {
+        let (call, session) = (visible(&call.to_string()).to_string(), visible(session.as_str()).to_string());
+        print(&format!("call {call} {what}\n  go on with: turnkeep resume {session}\n"))?;
+    }
+    Ok(Exit::Ok)
+}

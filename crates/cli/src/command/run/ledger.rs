@@ -1,0 +1,132 @@
+//! What is known of a session's tool calls, and its journal a line a record.
+
+use std::fmt::Write;
+
+use pollster::block_on;
+use turnkeep_model::ledger::{Known, LedgerEntry};
+use turnkeep_model::{Body, Event, Json, Ledger, Object, Session, SessionId, ToolCall};
+use turnkeep_store::StoreExt;
+
+use super::super::Ending;
+use crate::args::Show;
+use crate::exit::Exit;
+use crate::report::object;
+use crate::terminal::{BOLD, DIM, print, print_json};
+use crate::visible::shortened;
+
+/// `turnkeep show ID --ledger`
+pub(crate) fn ledger(args: &Show) -> Ending {
+    let id = SessionId::new(args.input.to_string_lossy());
+    let loaded = block_on(args.place.open()?.load(&id))?;
+    let rows = calls(&loaded.session).map(|(turn, call)| row(turn, call, &loaded.session, &loaded.ledger));
+    let rows: Vec<Row> = rows.collect();
+    if args.json {
+        print_json(&object([("calls", Json::Array(rows.iter().map(Row::to_json).collect()))]))?;
+        return Ok(Exit::Ok);
+    }
+    let mut text = String::new();
+    for row in &rows {
+        let _ = writeln!(text, "{BOLD}{}{BOLD:#} {}  {}", row.call.call, row.call.name, row.state);
+        let _ = writeln!(text, "  {DIM}turn {} · {}{DIM:#}", row.turn, shortened(&row.call.arguments, 80));
+        if let Some(digest) = &row.digest {
+            let _ = writeln!(text, "  {DIM}digest {digest}{DIM:#}");
+        }
+    }
+    if rows.is_empty() {
+        text.push_str("no tool was called\n");
+    }
+    print(&text)?;
+    Ok(Exit::Ok)
+}
+
+struct Row<'a> {
+    turn: usize,
+    call: &'a ToolCall,
+    state: &'static str,
+    entry: Option<&'a LedgerEntry>,
+    digest: Option<String>,
+}
+
+impl Row<'_> {
+    fn to_json(&self) -> Json {
+        let mut json = Object::new();
+        json.set("call", self.call.call.to_string());
+        json.set("tool", self.call.name.as_str());
+        json.set("turn", self.turn as u64);
+        json.set("state", self.state);
+        if let Some(entry) = self.entry {
+            json.set("effect", entry.effect.to_string());
+            json.set("attempts", u64::from(entry.attempts));
+            json.set("outcome", entry.settled.as_ref().map_or(Json::Null, |(outcome, _)| outcome.to_string().into()));
+        }
+        if let Some(digest) = &self.digest {
+            json.set("digest", digest.as_str());
+        }
+        Json::Object(json)
+    }
+}
+
+fn calls(session: &Session) -> impl Iterator<Item = (usize, &ToolCall)> {
+    session.blocks().filter_map(|(turn, block)| match &block.body {
+        Body::ToolCall(call) => Some((turn, call)),
+        _ => None,
+    })
+}
+
+fn row<'a>(turn: usize, call: &'a ToolCall, session: &'a Session, ledger: &'a Ledger) -> Row<'a> {
+    let entry = ledger.get(&call.call);
+    let approval = ledger.approval(&call.call);
+    let answered =
+        session.blocks().any(|(_, block)| matches!(&block.body, Body::ToolResult(result) if result.call == call.call));
+    let waits = approval.is_some_and(|approval| approval.given.is_none());
+    let state = match entry.map(LedgerEntry::known) {
+        _ if answered => "settled",
+        None if waits => "waits for consent",
+        None => "open, nothing is recorded of it",
+        Some(Known::Settled) => "settled, its result is missing",
+        Some(Known::Repeatable) => "begun, can be repeated",
+        Some(Known::Unsure) => "unsure: it may have acted",
+    };
+    let digest = approval.filter(|_| waits && !answered).map(|approval| approval.asked.digest.clone());
+    Row { turn, call, state, entry, digest }
+}
+
+/// What a record says, in a few words.
+pub(crate) fn event_line(event: &Event) -> String {
+    let said = match event {
+        Event::SessionOpened(opened) => opened.session.title.clone().unwrap_or_default(),
+        Event::RunStarted(started) => started.run.attempt.map_or(String::new(), |attempt| format!("run {attempt}")),
+        Event::RunStopped(stopped) => stopped.status.as_ref().map_or(String::new(), |status| status.kind().to_owned()),
+        Event::ModelAsked(asked) => format!("{} messages", asked.messages.unwrap_or(0)),
+        Event::BlockAdded(added) => block(&added.block.author.to_string(), &added.block.body),
+        Event::TurnClosed(closed) => {
+            let word = closed.continuation.as_ref().and_then(|decided| decided.decision.as_ref());
+            word.map_or(String::new(), ToString::to_string)
+        }
+        Event::ToolIntended(intended) => {
+            let key = intended.key.as_ref().map_or(String::new(), |key| format!(", key {key}"));
+            format!("{} ({}{key})", intended.call, intended.effect)
+        }
+        Event::ToolSettled(settled) => format!("{} {}", settled.call, settled.outcome),
+        Event::SessionChanged(changed) => {
+            changed.status.as_ref().map_or(String::new(), |status| status.kind().to_owned())
+        }
+        _ => String::new(),
+    };
+    format!("{:<16} {said}", event.kind())
+}
+
+fn block(author: &str, body: &Body) -> String {
+    match body {
+        Body::Text(text) => format!("{author}: {}", text.text),
+        Body::ToolCall(call) => format!("{} calls {}{}", author, call.name, call.arguments),
+        Body::ToolResult(result) => {
+            format!(
+                "{} → {}",
+                result.call,
+                turnkeep_runtime::envelope::summary_of_result(&result.parts).unwrap_or_default()
+            )
+        }
+        other => format!("{author}: {}", other.kind()),
+    }
+}

@@ -1,0 +1,141 @@
+//! `turnkeep resume`
+
+use std::sync::Arc;
+
+use pollster::block_on;
+use turnkeep_model::{Json, Object, SessionId, Status};
+use turnkeep_runtime::plan::{Plan, PlannedCall, Step, plan};
+use turnkeep_runtime::{Agent, Ports, Recorder, Script, Stopped};
+use turnkeep_store::{Store, StoreExt};
+
+use super::super::Ending;
+use crate::args::open_any;
+use crate::exit::{Exit, Stop};
+use crate::report::object;
+use crate::run_args::Resume;
+use crate::terminal::{print, print_json, say};
+use crate::visible::visible;
+
+pub(crate) fn resume(args: &Resume) -> Ending {
+    let store = args.place.open()?;
+    match &args.script {
+        Some(_) => go_on(args, store),
+        None => show_plan(args, &*store),
+    }
+}
+
+/// Without something that answers, it can be said what is needed.
+fn show_plan(args: &Resume, store: &dyn Store) -> Ending {
+    let loaded = block_on(store.load(&SessionId::new(args.id.as_str())))?;
+    let now = Ports::default().clock.now();
+    let planned = plan(&loaded.session, &loaded.ledger, args.policy.into(), now, &|_| None);
+    if args.json {
+        print_json(&as_json(&planned))?;
+    } else {
+        print(&as_text(&args.id, &planned))?;
+    }
+    Ok(match &planned {
+        Plan::Calls { steps, .. } if steps.iter().any(needs_human) => Exit::NeedsHuman,
+        _ => Exit::Ok,
+    })
+}
+
+fn needs_human(planned: &PlannedCall) -> bool {
+    matches!(planned.step, Step::Unsure | Step::AwaitHuman)
+}
+
+fn word(step: &Step) -> &'static str {
+    match step {
+        Step::Replay => "replay",
+        Step::Call { .. } => "call",
+        Step::Unsure => "unsure",
+        Step::AwaitHuman => "await_human",
+        Step::Deny(_) => "deny",
+        Step::Abandon => "abandon",
+    }
+}
+
+fn as_json(planned: &Plan) -> Json {
+    match planned {
+        Plan::Ask => object([("next", "ask".into())]),
+        Plan::Done => object([("next", "done".into())]),
+        Plan::Calls { turn, steps } => {
+            let calls = steps.iter().map(|planned| {
+                let mut call = Object::new();
+                call.set("call", planned.call.call.to_string());
+                call.set("tool", planned.call.name.as_str());
+                call.set("step", word(&planned.step));
+                Json::Object(call)
+            });
+            let pairs: [(&str, Json); 3] =
+                [("next", "calls".into()), ("turn", u64::from(*turn).into()), ("calls", Json::Array(calls.collect()))];
+            object(pairs)
+        }
+    }
+}
+
+pub(crate) fn as_text(id: &str, planned: &Plan) -> String {
+    let lines: Vec<String> = match planned {
+        Plan::Ask => vec!["the model's answer is due".to_owned()],
+        Plan::Done => vec!["nothing is left to do".to_owned()],
+        Plan::Calls { steps, .. } => steps.iter().map(|planned| line(id, planned)).collect(),
+    };
+    lines.join("\n") + "\n"
+}
+
+fn line(id: &str, planned: &PlannedCall) -> String {
+    let what = match &planned.step {
+        Step::Replay => "ended before: its recorded result stands".to_owned(),
+        Step::Call { attempt: 1, .. } => "is called".to_owned(),
+        Step::Call { attempt, .. } => format!("is called again (try {attempt}): repeating it does no harm"),
+        Step::Unsure => {
+            format!(
+                "may have acted, and is not repeated: turnkeep resolve {id} {} --retry | --done RESULT | --skip",
+                planned.call.call
+            )
+        }
+        Step::AwaitHuman => format!("waits for a person: turnkeep approve | deny {id} {}", planned.call.call),
+        Step::Deny(why) => format!("is not called: {why}"),
+        Step::Abandon => "is given up, and the model is told that its outcome is unknown".to_owned(),
+    };
+    format!("{} {}: {what}", visible(&planned.call.name), visible(&planned.call.call.to_string()))
+}
+
+fn go_on(args: &Resume, store: Arc<dyn Store>) -> Ending {
+    let Some(file) = &args.script else {
+        return Ok(Exit::Usage);
+    };
+    let reading = crate::args::Reading::plain();
+    let opened = open_any(file, &reading, &args.place)?;
+    let script = opened.session().map(Script::of).ok_or_else(|| {
+        Stop::Usage("the script holds no session".into(), "name a session file whose answers are to be given".into())
+    })?;
+    let agent = Agent::new(Arc::new(script)).with_resume_policy(args.policy.into());
+    let id = SessionId::new(args.id.as_str());
+    let mut recorder = block_on(Recorder::resume(store, &id, Ports::default()))?;
+    let stopped = block_on(agent.resume(&mut recorder))?;
+    tell(args, &stopped)?;
+    Ok(ending(&stopped))
+}
+
+fn tell(args: &Resume, stopped: &Stopped) -> Result<(), Stop> {
+    let text = stopped.text.clone().unwrap_or_default();
+    if args.json {
+        let status: Json = stopped.status.kind().into();
+        print_json(&object([("status", status), ("text", text.into())]))?;
+        return Ok(());
+    }
+    if !text.is_empty() {
+        print(&format!("{text}\n"))?;
+    }
+    say(&format!("the session is {}", stopped.status.kind()));
+    Ok(())
+}
+
+fn ending(stopped: &Stopped) -> Exit {
+    match &stopped.status {
+        Status::WaitingForHuman(_) => Exit::NeedsHuman,
+        Status::Failed(_) => Exit::Failed,
+        _ => Exit::Ok,
+    }
+}

@@ -1,0 +1,151 @@
+//! The part of the command line that concerns running sessions.
+
+use std::path::PathBuf;
+
+use clap::{Args as Group, ValueEnum};
+use turnkeep_runtime::ResumePolicy;
+
+use crate::store_args::Place;
+
+/// Say what a session needs next, or go on with it
+#[derive(Group)]
+pub(crate) struct Resume {
+    /// The session
+    pub(crate) id: String,
+    /// Answer from this file: the n-th answer of any session in it is the n-th here
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// What becomes of calls that an earlier run left open
+    #[arg(long, value_enum, default_value = "missing-only")]
+    pub(crate) policy: Policy,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Policy {
+    MissingOnly,
+    RerunTurn,
+    Ask,
+}
+
+impl From<Policy> for ResumePolicy {
+    fn from(policy: Policy) -> ResumePolicy {
+        match policy {
+            Policy::MissingOnly => ResumePolicy::MissingOnly,
+            Policy::RerunTurn => ResumePolicy::RerunTurn,
+            Policy::Ask => ResumePolicy::Ask,
+        }
+    }
+}
+
+/// Let a call that waits for consent be made
+#[derive(Group)]
+pub(crate) struct Approve {
+    /// The session
+    pub(crate) id: String,
+    /// The call
+    pub(crate) call: String,
+    /// Call it with these arguments instead
+    #[arg(long, value_name = "JSON")]
+    pub(crate) edit: Option<String>,
+    #[command(flatten)]
+    pub(crate) who: Who,
+}
+
+/// Refuse a call that waits for consent
+#[derive(Group)]
+pub(crate) struct Deny {
+    /// The session
+    pub(crate) id: String,
+    /// The call
+    pub(crate) call: String,
+    /// Why: the model is told
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) who: Who,
+}
+
+/// Who decides, and about what they saw.
+#[derive(Group)]
+pub(crate) struct Who {
+    /// The digest of what you saw, as `show --ledger` prints it; refused if the call is another one now
+    #[arg(long, value_name = "HEX")]
+    pub(crate) digest: Option<String>,
+    /// Who decides
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Say what became of a call that was cut off
+#[derive(Group)]
+pub(crate) struct Resolve {
+    /// The session
+    pub(crate) id: String,
+    /// The call
+    pub(crate) call: String,
+    #[command(flatten)]
+    pub(crate) known: Known,
+    /// Who says so
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+#[derive(Group)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Known {
+    /// It did not act: call it again
+    #[arg(long)]
+    pub(crate) retry: bool,
+    /// It acted, and this is its result
+    #[arg(long, value_name = "RESULT")]
+    pub(crate) done: Option<String>,
+    /// Nobody knows: give it up, undo it where the tool can, and tell the model so
+    #[arg(long)]
+    pub(crate) skip: bool,
+}
+
+/// Print what happens to a session, as lines of JSON
+#[derive(Group)]
+pub(crate) struct Tail {
+    /// The session
+    pub(crate) id: String,
+    /// Begin after this record
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    pub(crate) after: u64,
+    /// Print an agent's envelopes rather than the journal
+    #[arg(long, value_enum)]
+    pub(crate) envelopes: Option<Telling>,
+    /// Go on as it grows, until its run stops; for ever with `forever`
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "run")]
+    pub(crate) follow: Option<Follow>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Telling {
+    Minimal,
+    Standard,
+    Full,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Follow {
+    Run,
+    Forever,
+}
