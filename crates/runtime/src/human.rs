@@ -1,8 +1,11 @@
 //! What people do to a session from any process: say something, consent, decide.
 
-use turnkeep_model::event::{ApprovalGiven, BlockAdded, Resolution, ToolResolved, ToolSettled, TurnOpened, Verdict};
+use turnkeep_model::event::{
+    ApprovalGiven, BlockAdded, Resolution, SessionChanged, ToolResolved, ToolSettled, TurnOpened, Verdict,
+};
+use turnkeep_model::status::Pending;
 use turnkeep_model::{
-    Author, Block, Body, CallId, ErrorKind, Event, Options, Outcome, Seq, Session, SessionId, Time, ToolCall,
+    Author, Block, Body, CallId, ErrorKind, Event, Options, Outcome, Seq, Session, SessionId, Status, Time, ToolCall,
     ToolResult, Turn,
 };
 use turnkeep_store::{Loaded, Store};
@@ -96,7 +99,17 @@ pub(crate) fn next_ordinal(session: &Session, turns: usize) -> u32 {
 pub async fn say(store: &dyn Store, id: &SessionId, ports: &Ports, input: impl Into<Input>) -> Result<Seq> {
     let input = input.into();
     let now = Time::from_instant(ports.clock.now());
-    post(store, id, ports, |state| Ok(saying(state, &input, &now))).await
+    post(store, id, ports, |state| Ok(awake(state, saying(state, &input, &now)))).await
+}
+
+/// A session that rests is to be run again, and says so to whoever looks for work.
+fn awake(state: &Loaded, mut events: Vec<Event>) -> Vec<Event> {
+    if state.session.status.as_ref().is_some_and(|status| !matches!(status, Status::InProgress(_) | Status::Pending(_)))
+    {
+        let status = Some(Status::from(Pending {}));
+        events.push(SessionChanged { status, ..SessionChanged::default() }.into());
+    }
+    events
 }
 
 /// A person's decision about a call.
@@ -144,7 +157,7 @@ pub async fn decide(
     ports: &Ports,
 ) -> Result<Seq> {
     let now = ports.clock.now();
-    post(store, id, ports, |state| Ok(vec![given(state, call, judgement, now)?.into()])).await
+    post(store, id, ports, |state| Ok(awake(state, vec![given(state, call, judgement, now)?.into()]))).await
 }
 
 fn given(state: &Loaded, call: &CallId, judgement: &Judgement, now: jiff::Timestamp) -> Result<ApprovalGiven> {
@@ -207,7 +220,7 @@ pub async fn resolve(
     post(store, id, ports, |state| {
         let (turn, made) = open_call(state, call)?;
         let resolved = |resolution| ToolResolved { call: call.clone(), resolution, by: by.map(str::to_owned) }.into();
-        Ok(match knowledge {
+        let events = match knowledge {
             Knowledge::Retry => vec![resolved(Resolution::Retry)],
             Knowledge::Skip => vec![resolved(Resolution::Skip)],
             Knowledge::Done(output) => {
@@ -222,7 +235,8 @@ pub async fn resolve(
                 let block = result_block(&state.session, turn, result, &now);
                 vec![ToolSettled::new(call.clone(), Outcome::Success).into(), BlockAdded { turn, block }.into()]
             }
-        })
+        };
+        Ok(awake(state, events))
     })
     .await
 }

@@ -12,6 +12,7 @@ mod conversation;
 pub mod criteria;
 pub mod envelope;
 mod error;
+mod handoff;
 mod hub;
 pub mod human;
 mod main_loop;
@@ -27,6 +28,7 @@ mod stop;
 mod tail;
 mod tools;
 mod typed;
+mod worker;
 
 pub use agent::{Agent, Duplicates, Stopped, Unsure, Waiting, WaitingFor};
 pub use checkpoint::{Checkpoint, CheckpointHandler, FileCheckpoints, StoreCheckpoints};
@@ -34,6 +36,7 @@ pub use conversation::{
     ConversationMessage, ConversationState, ConversationTurn, ToolCallRecord, enable_conversation_recording,
 };
 pub use error::{Error, Result};
+pub use handoff::{Carry, handoff};
 pub use hub::{Heard, Hub, Subscription};
 pub use human::{Input, say};
 pub use main_loop::MainLoop;
@@ -45,3 +48,4 @@ pub use script::Script;
 pub use stop::Stop;
 pub use tail::{Followed, Tail};
 pub use tools::Tools;
+pub use worker::Worker;

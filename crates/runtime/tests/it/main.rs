@@ -5,6 +5,7 @@ mod approval;
 mod checkpoint;
 mod crash;
 mod envelope;
+mod fleet;
 mod kit;
 mod plan;
 mod recorder;
