@@ -3,9 +3,7 @@
 pub use turnkeep_codec as codec;
 pub use turnkeep_file as file;
 pub use turnkeep_model as model;
-#[cfg(feature = "runtime")]
 pub use turnkeep_runtime as runtime;
-#[cfg(feature = "runtime")]
 pub use turnkeep_store as store;
 
 pub use turnkeep_codec::{Encoded, Target};
