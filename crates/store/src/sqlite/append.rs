@@ -1,64 +1,17 @@
 //! Appending and forking, inside a transaction of the writer.
 
 use rusqlite::params;
-use turnkeep_model::{Batch, Event, Head, Seq, SessionId, Spelling};
+use turnkeep_model::{Seq, SessionId};
 
 use super::chain::{Place, key, signed};
 use super::desk::Desk;
-use super::dictionary::Dictionaries;
-use super::pack::{Packed, pack};
+use super::pack::Packed;
 use super::schema::failed;
 use crate::error::{Error, Result};
-use crate::store::{check_batch, check_size, no_such_place, taken};
+use crate::packed::ready::spelling_number;
+pub(super) use crate::packed::ready::{Ready, hashes, ready};
+use crate::store::{no_such_place, taken};
 use crate::summary::{Effects, Summary};
-
-/// A batch, made ready by whoever appends it, so that the writer has little to do.
-pub(super) struct Ready {
-    pub(super) session: SessionId,
-    pub(super) at: Seq,
-    pub(super) first: Seq,
-    pub(super) spelling: Spelling,
-    pub(super) packed: Packed,
-    pub(super) effects: Effects,
-    /// The events that concern the head.
-    pub(super) notes: Vec<(Seq, Event)>,
-}
-
-/// A line, and the batch it is of, made ready.
-pub(super) fn ready(
-    session: &SessionId,
-    at: Seq,
-    batch: &Batch,
-    limit: usize,
-    dictionaries: &Dictionaries,
-) -> Result<(Ready, String)> {
-    check_batch(session, at, batch)?;
-    let line = batch.to_line();
-    check_size(session, line.len(), limit)?;
-    let ready = Ready {
-        session: session.clone(),
-        at,
-        first: batch.seq,
-        spelling: batch.spelling(),
-        packed: pack(&line, dictionaries)?,
-        effects: Effects::of(batch, line.len()),
-        notes: notes(batch),
-    };
-    Ok((ready, line))
-}
-
-/// What a head needs of a batch; of turns only that they opened.
-fn notes(batch: &Batch) -> Vec<(Seq, Event)> {
-    let numbered = batch.events.iter().zip(batch.seq.0..).map(|(entry, seq)| (Seq(seq), &entry.event));
-    numbered.filter(|(_, event)| Head::concerns(event)).map(|(seq, event)| (seq, note(event))).collect()
-}
-
-fn note(event: &Event) -> Event {
-    match event {
-        Event::TurnOpened(_) => Event::TurnOpened(turnkeep_model::event::TurnOpened::default()),
-        other => other.clone(),
-    }
-}
 
 /// Appends, if the session is where the appender believes it to be. Nothing is written before that is known.
 pub(super) fn append(desk: &mut Desk, ready: &Ready) -> Result<Seq> {
@@ -145,19 +98,6 @@ fn insert(desk: &Desk, place: &Place, summary: &Summary, ready: &Ready) -> Resul
         })
         .map(drop)
         .map_err(failed)
-}
-
-pub(super) fn spelling_number(spelling: Spelling) -> i64 {
-    match spelling {
-        Spelling::Ours => 0,
-        Spelling::Foreign => 1,
-    }
-}
-
-/// The hashes of the bodies of a line, one after the other.
-pub(super) fn hashes(packed: &Packed) -> Option<Vec<u8>> {
-    let hashes: Vec<u8> = packed.bodies.iter().flat_map(|body| body.hash).collect();
-    if hashes.is_empty() { None } else { Some(hashes) }
 }
 
 /// Stores the bodies that are new, and counts one more use of each.

@@ -13,25 +13,25 @@ const LARGE: usize = 8 << 10;
 
 /// A line, ready to be stored.
 #[derive(Debug)]
-pub(super) struct Packed {
-    pub(super) dictionary: i64,
+pub(crate) struct Packed {
+    pub(crate) dictionary: i64,
     /// The length of what `data` holds.
-    pub(super) raw: usize,
-    pub(super) data: Vec<u8>,
-    pub(super) bodies: Vec<Body>,
+    pub(crate) raw: usize,
+    pub(crate) data: Vec<u8>,
+    pub(crate) bodies: Vec<Body>,
 }
 
 /// A large string, ready to be stored.
 #[derive(Debug)]
-pub(super) struct Body {
-    pub(super) hash: [u8; 32],
-    pub(super) raw: usize,
-    pub(super) data: Vec<u8>,
+pub(crate) struct Body {
+    pub(crate) hash: [u8; 32],
+    pub(crate) raw: usize,
+    pub(crate) data: Vec<u8>,
 }
 
 /// Takes the large strings out of a line and compresses the rest. What is compressed begins with the number of strings
 /// and, for each, where it stood in what remains.
-pub(super) fn pack(line: &str, dictionaries: &Dictionaries) -> Result<Packed> {
+pub(crate) fn pack(line: &str, dictionaries: &Dictionaries) -> Result<Packed> {
     let large = if line.len() > LARGE { large_strings(line.as_bytes()) } else { Vec::new() };
     let mut rest = Vec::with_capacity(line.len() + 4);
     push(&mut rest, large.len());
@@ -105,13 +105,13 @@ fn string_end(line: &[u8], start: usize) -> usize {
 
 /// Brings lines back. One a connection: it remembers dictionaries.
 #[derive(Default)]
-pub(super) struct Unpacker {
+pub(crate) struct Unpacker {
     ready: HashMap<i64, Decompressor<'static>>,
 }
 
 impl Unpacker {
     /// The bytes that were compressed; `find` fetches a dictionary that was not used before.
-    pub(super) fn decompress(
+    pub(crate) fn decompress(
         &mut self,
         dictionary: i64,
         raw: usize,
@@ -131,7 +131,7 @@ impl Unpacker {
 }
 
 /// Puts the large strings back into what remained of a line.
-pub(super) fn join(rest: &[u8], bodies: &[Vec<u8>]) -> Result<String> {
+pub(crate) fn join(rest: &[u8], bodies: &[Vec<u8>]) -> Result<String> {
     let mut rest = rest;
     let wrong = || damaged("the places of its large strings are wrong");
     let count = take(&mut rest).ok_or_else(wrong)?;
@@ -151,7 +151,7 @@ pub(super) fn join(rest: &[u8], bodies: &[Vec<u8>]) -> Result<String> {
     String::from_utf8(line).map_err(|_| damaged("the line is not UTF-8"))
 }
 
-pub(super) fn damaged(what: &str) -> Error {
+pub(crate) fn damaged(what: &str) -> Error {
     Error::new(ErrorKind::Corrupt, what).hint("run `turnkeep verify`, then repair or restore the store")
 }
 
