@@ -32,6 +32,9 @@ impl Place {
     /// Whether there is a store already: looking for a session must not make one.
     pub(crate) fn exists(&self) -> bool {
         let url = self.url().unwrap_or_default();
+        if url.starts_with("postgres") {
+            return true;
+        }
         let path = url.split_once(':').map_or("", |(_, path)| path.split('?').next().unwrap_or_default());
         std::path::Path::new(path).exists()
     }

@@ -111,7 +111,9 @@ async fn check_encoding(client: &impl GenericClient) -> Result<()> {
 
 /// The version of the tables, if they are there.
 async fn version(client: &impl GenericClient, schema: &str) -> Result<Option<i32>> {
-    let there = "SELECT to_regclass($1 || '.version') IS NOT NULL";
+    // The tables of the catalogue tell what is there now; functions that look names up may remember what was there.
+    let there = "SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+         WHERE n.nspname = $1 AND c.relname = 'version' AND c.relkind = 'r')";
     if !get::<bool>(&query_one(client, there, &[&schema]).await?, 0)? {
         return Ok(None);
     }
@@ -121,11 +123,12 @@ async fn version(client: &impl GenericClient, schema: &str) -> Result<Option<i32
 
 /// Makes the schema and its table of versions, unless someone else lives there.
 async fn begin(transaction: &Transaction<'_>, schema: &str) -> Result<i32> {
-    let row = query_one(transaction, "SELECT to_regnamespace($1) IS NOT NULL", &[&schema]).await?;
-    if !get::<bool>(&row, 0)? {
+    let row = query_opt(transaction, "SELECT oid FROM pg_namespace WHERE nspname = $1", &[&schema]).await?;
+    if row.is_none() {
         transaction.batch_execute(&format!("CREATE SCHEMA {schema}")).await.map_err(failed)?;
     }
-    let theirs = "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind = 'r')";
+    let theirs = "SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+         WHERE n.nspname = $1 AND c.relkind = 'r')";
     if get(&query_one(transaction, theirs, &[&schema]).await?, 0)? {
         let what = format!("the schema `{schema}` has tables of another program");
         return Err(Error::new(ErrorKind::Unsupported, what).hint("name another one with `?schema=NAME`"));

@@ -3,6 +3,10 @@
 
 mod kill;
 mod laws;
+#[cfg(all(unix, feature = "postgres"))]
+mod outage;
+#[cfg(all(unix, feature = "postgres"))]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod torn;
