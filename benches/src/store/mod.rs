@@ -2,6 +2,7 @@
 
 mod append;
 mod journal;
+mod postgres;
 mod raw;
 mod read;
 mod shape;
@@ -23,5 +24,6 @@ pub(crate) fn all(report: &mut Report, scratch: &Path) -> Outcome<()> {
     read::windows(report, scratch)?;
     read::whole(report, scratch)?;
     shape::listing(report, scratch)?;
-    read::search(report, scratch)
+    read::search(report, scratch)?;
+    postgres::append(report)
 }

@@ -14,7 +14,7 @@ use crate::exit::Stop;
 /// Which store is meant.
 #[derive(Group)]
 pub(crate) struct Place {
-    /// The store: `sqlite:PATH`, `file:DIR`; by default `TURNKEEP_STORE`, or a file in your data directory
+    /// The store: `sqlite:PATH`, `file:DIR`, `postgres://…`; by default `TURNKEEP_STORE`, or a file in your data directory
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
 }

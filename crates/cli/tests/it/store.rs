@@ -101,3 +101,64 @@ fn space_is_accounted_and_given_back() {
 fn a_store_that_is_unknown_is_refused() {
     Place::new().run("ls --store ftp:x").ends(1).says("no store here has URLs that begin with `ftp:`");
 }
+
+#[test]
+fn forks_of_forks_share_their_past_after_a_move_too() {
+    let place = stored();
+    place.run("fork talk --as long --store sqlite:s.db").ends(0);
+    place.run("fork long --at 1 --as a-short-fork-of-a-fork --store sqlite:s.db").ends(0);
+
+    place.run("copy --store sqlite:s.db --to-store sqlite:other.db").ends(0);
+
+    let listed = |store: &str| place.run(&format!("ls --json --store {store}")).ends(0).out;
+    assert_eq!(listed("sqlite:other.db"), listed("sqlite:s.db"));
+}
+
+#[cfg(not(feature = "postgres"))]
+#[test]
+fn a_store_that_is_not_built_in_names_its_feature_and_no_password() {
+    let ran = Place::new().run("ls --store postgres://me:hunter2@host/db").ends(1);
+
+    let ran = ran.says("no store here has URLs that begin with `postgres:`");
+    assert!(ran.err.contains("help: build with the feature `postgres`"), "{}", ran.err);
+    assert!(!ran.err.contains("hunter2"), "{}", ran.err);
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn moving_to_postgres_is_one_command() {
+    use turnkeep_testkit::Home;
+    if let Some(reason) = Home::missing("postgres") {
+        eprintln!("skipped: postgres ({reason})");
+        return;
+    }
+    let (place, home) = (stored(), Home::new("postgres"));
+    place.run("fork talk --as child --store sqlite:s.db").ends(0);
+    place.run("fork child --at 1 --as grandchild --store sqlite:s.db").ends(0);
+    let both = |words: &str| {
+        let run = |store: &str| place.run(&format!("{words} --store {store}")).ends(0).out;
+        (run("sqlite:s.db"), run(&home.url()))
+    };
+
+    let copied = place.run(&format!("copy --store sqlite:s.db --to-store {}", home.url())).ends(0);
+
+    assert_eq!(copied.out, "copied 3 sessions, every digest compared\n");
+    let looks =
+        ["ls --json", "ls --tag team=red --json", "search needle --session child --json", "show grandchild", "export talk"];
+    for words in looks.into_iter().chain(["verify --json"]) {
+        let (there, here) = both(words);
+        assert_eq!(here, there, "{words}");
+    }
+    place.run(&format!("show nothing --store {}", home.url())).ends(4);
+    place.run(&format!("du --json --store {}", home.url())).ends(0);
+    place.run(&format!("rm talk --store {}", home.url())).ends(0);
+    place.run(&format!("gc --store {}", home.url())).ends(0);
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn a_server_that_is_not_there_is_named_without_the_password() {
+    let ran = Place::new().run("ls --store postgres://me:hunter2@127.0.0.1:1/db").ends(1);
+
+    assert!(ran.err.contains("PostgreSQL") && !ran.err.contains("hunter2"), "{}", ran.err);
+}
