@@ -32,6 +32,7 @@ mod import;
 mod memory;
 mod options;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "only SQLite trains dictionaries"))]
 mod packed;
 #[cfg(feature = "postgres")]
 mod postgres;

@@ -204,7 +204,9 @@ fn unprivileged() -> Result<(u32, u32), Reason> {
         let mut fields = line.split(':').skip(2);
         Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
     };
-    ids("postgres").or_else(|| ids("nobody")).ok_or_else(|| "root may not run PostgreSQL, and nobody else is there".into())
+    ids("postgres")
+        .or_else(|| ids("nobody"))
+        .ok_or_else(|| "root may not run PostgreSQL, and nobody else is there".into())
 }
 
 /// A new folder that belongs to the user.

@@ -143,8 +143,13 @@ fn moving_to_postgres_is_one_command() {
     let copied = place.run(&format!("copy --store sqlite:s.db --to-store {}", home.url())).ends(0);
 
     assert_eq!(copied.out, "copied 3 sessions, every digest compared\n");
-    let looks =
-        ["ls --json", "ls --tag team=red --json", "search needle --session child --json", "show grandchild", "export talk"];
+    let looks = [
+        "ls --json",
+        "ls --tag team=red --json",
+        "search needle --session child --json",
+        "show grandchild",
+        "export talk",
+    ];
     for words in looks.into_iter().chain(["verify --json"]) {
         let (there, here) = both(words);
         assert_eq!(here, there, "{words}");

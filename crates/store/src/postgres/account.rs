@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::power::{SessionUse, Usage};
 
 /// Every table but that of versions.
-pub(super) const TABLES: [&str; 6] = ["session", "batch", "body", "head", "dictionary", "words"];
+pub(super) const TABLES: [&str; 5] = ["session", "batch", "body", "head", "words"];
 
 pub(super) async fn usage(base: &Base) -> Result<Usage> {
     let client = base.client().await?;
@@ -19,7 +19,6 @@ pub(super) async fn usage(base: &Base) -> Result<Usage> {
         let slot = match table {
             "batch" => &mut usage.journals,
             "body" => &mut usage.bodies,
-            "dictionary" => &mut usage.dictionaries,
             "words" => &mut usage.search,
             _ => &mut usage.listing,
         };

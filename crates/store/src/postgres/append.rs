@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use deadpool_postgres::GenericClient;
 use tokio_postgres::types::ToSql;
-use turnkeep_model::{Seq, Spelling};
+use turnkeep_model::Seq;
 
 use super::base::{Base, pause, random, worth_waiting};
 use super::chain::{Place, find};
@@ -15,7 +15,7 @@ use super::nul::hide;
 use super::sql::{get, query_opt, signed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::packed::pack::Packed;
-use crate::packed::ready::Ready;
+use crate::packed::ready::{Ready, spelling_number};
 
 // Under `READ COMMITTED` an update that waited for another looks at the row again: of two appenders at one place the
 // second matches nothing.
@@ -127,14 +127,21 @@ pub(super) async fn put(client: &impl GenericClient, base: &Base, ready: &Ready,
     let (id, at, last) = (ready.session.as_str(), signed(ready.at.0), signed(effects.last.0));
     let (added_turns, added_blocks, bytes) = (signed(change.turns), signed(change.blocks), signed(effects.bytes));
     let (titled, stands) = (change.title.is_some(), change.status.is_some());
-    let (spelling, raw) = (spelling_number(ready.spelling), signed(packed.raw as u64));
+    let (spelling, raw) = (spelling_number(ready.spelling) as i16, signed(packed.raw as u64));
     parameters.extend::<[&(dyn ToSql + Sync); 10]>([
-        &id, &at, &last, &turns, &added_turns, &blocks, &added_blocks, &bytes, &change.created, &change.updated,
+        &id,
+        &at,
+        &last,
+        &turns,
+        &added_turns,
+        &blocks,
+        &added_blocks,
+        &bytes,
+        &change.created,
+        &change.updated,
     ]);
     parameters.extend::<[&(dyn ToSql + Sync); 6]>([&titled, &title, &stands, &status, &keys, &values]);
-    parameters.extend::<[&(dyn ToSql + Sync); 6]>([
-        &spelling, &packed.dictionary, &raw, &mark, &hashes, &packed.data,
-    ]);
+    parameters.extend::<[&(dyn ToSql + Sync); 6]>([&spelling, &packed.dictionary, &raw, &mark, &hashes, &packed.data]);
     if hashes.is_some() {
         parameters.extend::<[&(dyn ToSql + Sync); 4]>([&bodies.hashes, &bodies.refs, &bodies.raws, &bodies.datas]);
     }
@@ -142,13 +149,6 @@ pub(super) async fn put(client: &impl GenericClient, base: &Base, ready: &Ready,
     let text = [head, BATCH, if hashes.is_some() { BODIES } else { "" }, END].concat();
     let row = query_opt(client, &text, &parameters).await?;
     row.map(|row| Ok(Landed { sid: get(&row, 0)?, epoch: get(&row, 1)? })).transpose()
-}
-
-pub(super) fn spelling_number(spelling: Spelling) -> i16 {
-    match spelling {
-        Spelling::Ours => 0,
-        Spelling::Foreign => 1,
-    }
 }
 
 /// The bodies of a line as columns, each body once.

@@ -4,19 +4,18 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Client, GenericClient, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio::sync::Notify;
 use tokio_postgres::NoTls;
 
 use super::address::Address;
 use super::fault::{from_server, no_connection};
 use super::heads::Residents;
-use super::sql::{get, query_opt, unsigned};
-use super::{schema, sql};
+use super::schema;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
-use crate::packed::dictionary::{Dictionaries, Dictionary};
-use crate::packed::pack::{Unpacker, damaged};
+use crate::packed::dictionary::Dictionaries;
+use crate::packed::pack::Unpacker;
 use crate::work::lock;
 
 /// How many connections one store has at most.
@@ -44,16 +43,19 @@ impl Base {
         let mut client = loop {
             match pool.get().await.map_err(no_connection) {
                 // A server that starts, or is full, is worth waiting for; one that is not there is not.
-                Err(error) if from_server(&error) && worth_waiting(&error, start) => pause(Duration::from_millis(50)).await,
+                Err(error) if from_server(&error) && worth_waiting(&error, start) => {
+                    pause(Duration::from_millis(50)).await
+                }
                 done => break done?,
             }
         };
         schema::migrate(&mut client, &address.schema).await?;
-        let newest = newest_dictionary(&client).await?;
         Ok(Arc::new(Base {
             pool,
             options,
-            dictionaries: Dictionaries::new(newest)?,
+            // None is trained here: it would hold pieces of what is said, and an erasure could not take them back from
+            // processes that still compress with it.
+            dictionaries: Dictionaries::new(None)?,
             unpackers: Mutex::default(),
             heads: Mutex::default(),
             stirred: Notify::new(),
@@ -76,23 +78,12 @@ impl Base {
         patiently(|| self.client()).await
     }
 
-    /// Runs `work` with something that decompresses; whatever dictionaries it needs must be known.
+    /// Runs `work` with something that decompresses.
     pub(super) fn unpack<T>(&self, work: impl FnOnce(&mut Unpacker) -> Result<T>) -> Result<T> {
         let mut unpacker = lock(&self.unpackers).pop().unwrap_or_default();
         let done = work(&mut unpacker);
         lock(&self.unpackers).push(unpacker);
         done
-    }
-
-    /// Fetches the dictionaries that are not known yet.
-    pub(super) async fn learn(&self, client: &impl GenericClient, ids: impl Iterator<Item = i64>) -> Result<()> {
-        for id in ids {
-            if self.dictionaries.get(id).is_none() {
-                let found = dictionary(client, "SELECT id, raw, data FROM dictionary WHERE id = $1", &[&id]).await?;
-                self.dictionaries.adopt(found.ok_or_else(|| damaged("a dictionary is missing"))?);
-            }
-        }
-        Ok(())
     }
 }
 
@@ -101,20 +92,6 @@ fn pool(address: &Address) -> Result<Pool> {
     let manager = Manager::from_config(address.config.clone(), NoTls, manager);
     let pool = Pool::builder(manager).max_size(CONNECTIONS).runtime(Runtime::Tokio1).build();
     pool.map_err(|error| Error::new(ErrorKind::Unavailable, "no connections can be made").because(error))
-}
-
-async fn newest_dictionary(client: &Client) -> Result<Option<Dictionary>> {
-    dictionary(client, "SELECT id, raw, data FROM dictionary ORDER BY id DESC LIMIT 1", &[]).await
-}
-
-async fn dictionary(client: &impl GenericClient, text: &str, values: sql::Values<'_>) -> Result<Option<Dictionary>> {
-    let Some(row) = query_opt(client, text, values).await? else {
-        return Ok(None);
-    };
-    let raw = usize::try_from(unsigned(&row, 1)?).unwrap_or_default();
-    let bytes = zstd::bulk::decompress(get(&row, 2)?, raw)
-        .map_err(|error| damaged("a dictionary cannot be read").because(error))?;
-    Ok(Some(Dictionary { id: get(&row, 0)?, bytes }))
 }
 
 /// Whether trying again may help, and is not yet hopeless.

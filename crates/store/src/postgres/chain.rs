@@ -153,7 +153,6 @@ pub(super) async fn parse(client: &impl GenericClient, base: &Base, rows: &[Stor
 /// The lines of rows, each on its own: one that is damaged harms no other.
 pub(super) async fn lines(client: &impl GenericClient, base: &Base, rows: &[Stored]) -> Result<Vec<Result<String>>> {
     let bodies = bodies(client, rows).await?;
-    base.learn(client, rows.iter().map(|row| row.dictionary)).await?;
     base.unpack(|unpacker| Ok(rows.iter().map(|row| line(base, unpacker, row, &bodies)).collect()))
 }
 

@@ -6,7 +6,7 @@ use super::base::Base;
 use super::chain::{find, must_find, row_with, segments};
 use super::fault::failed;
 use super::sql::{execute, query_opt, signed};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{no_such_place, taken};
 
 /// Makes a session that shares the past of another.
@@ -32,7 +32,9 @@ pub(super) async fn fork(base: &Base, session: &SessionId, at: Seq, child: &Sess
     let (at, first) = (signed(at.0), signed(row.first.0));
     let (id, origin) = (child.as_str(), session.as_str());
     if query_opt(&transaction, text, &[&id, &holder, &at, &origin, &place.sid, &first]).await?.is_none() {
-        return Err(taken(child));
+        // Someone was faster: they made the child, or removed the parent.
+        let made = find(&transaction, child).await?;
+        return Err(made.map_or_else(|| Error::unknown(session), |_| taken(child)));
     }
     transaction.commit().await.map_err(failed)
 }

@@ -148,12 +148,7 @@ pub(super) async fn head(base: &Arc<Base>, session: &SessionId) -> Result<Head> 
     head_of(&client, base, &place, &segments).await
 }
 
-async fn head_of(
-    client: &impl GenericClient,
-    base: &Arc<Base>,
-    place: &Place,
-    segments: &[Segment],
-) -> Result<Head> {
+async fn head_of(client: &impl GenericClient, base: &Arc<Base>, place: &Place, segments: &[Segment]) -> Result<Head> {
     let fits = |resident: &&Resident| resident.head.seq == place.last && resident.epoch == place.epoch;
     if let Some(head) = lock(&base.heads).get(&place.sid).filter(fits).map(|resident| resident.head.clone()) {
         return Ok(head);

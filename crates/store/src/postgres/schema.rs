@@ -7,10 +7,10 @@ use super::sql::{execute, get, query_one, query_opt};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Every version of the schema: what it brought, and how to get there from the one before.
-const VERSIONS: &[(&str, &str)] =
-    &[("The first: sessions, batches, bodies, heads, dictionaries and the search index.", V1)];
+const VERSIONS: &[(&str, &str)] = &[("The first: sessions, batches, bodies, heads and the search index.", V1)];
 
 // Ids are compared byte by byte, whatever the database's own order. What is compressed already is not compressed again.
+// Every append changes the row of its session, and with it every index: there are only those that cannot be done without.
 const V1: &str = r#"
 CREATE TABLE session (
     sid bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -36,10 +36,9 @@ CREATE TABLE session (
     lease_worker text
 ) WITH (fillfactor = 80);
 CREATE INDEX session_updated ON session (updated DESC, id);
-CREATE INDEX session_created ON session (created DESC, id);
+CREATE INDEX session_waiting ON session (updated, sid) WHERE status IN ('pending', 'in_progress', 'waiting_for_tools');
 CREATE INDEX session_past ON session (past) WHERE past IS NOT NULL;
 CREATE INDEX session_origin ON session (origin) WHERE origin IS NOT NULL;
-CREATE INDEX session_tags ON session USING gin (tag_keys);
 CREATE TABLE batch (
     sid bigint NOT NULL REFERENCES session (sid),
     first bigint NOT NULL,
@@ -62,7 +61,6 @@ ALTER TABLE body ALTER data SET STORAGE EXTERNAL;
 CREATE TABLE head (sid bigint PRIMARY KEY REFERENCES session (sid) ON DELETE CASCADE,
     seq bigint NOT NULL, raw bigint NOT NULL, data bytea NOT NULL);
 ALTER TABLE head ALTER data SET STORAGE EXTERNAL;
-CREATE TABLE dictionary (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, raw bigint NOT NULL, data bytea NOT NULL);
 CREATE TABLE words (sid bigint NOT NULL REFERENCES session (sid) ON DELETE CASCADE,
     seq bigint NOT NULL, part integer NOT NULL, lexemes tsvector NOT NULL, PRIMARY KEY (sid, seq, part));
 CREATE INDEX words_lexemes ON words USING gin (lexemes);

@@ -10,11 +10,9 @@ use turnkeep_model::{Batch, Head, Seq, SessionId};
 use super::address::Address;
 use super::base::{Base, patiently};
 use super::chain::{self, Segment};
-use super::sql::{get, query_one, signed};
 use super::{account, append, erase, fork, gc, heads, lease, list, remove, repair, search};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
-use crate::packed::dictionary::{Dictionary, train};
 use crate::packed::ready::ready;
 use crate::power::{
     Accounting, Claim, Erased, Freed, HeadCache, Hit, Lease, Leases, Maintenance, Repair, Repaired, Retention, Search,
@@ -76,21 +74,6 @@ impl PostgresStore {
         let task = runtime.spawn(task);
         Box::pin(async move { task.await.unwrap_or_else(|_| Err(gone())) })
     }
-
-    /// Trains a dictionary beside everything else, once there is enough to learn from.
-    fn learn(&self, line: &str) {
-        let (Some((bytes, sizes)), Some(runtime)) = (self.base.dictionaries.gather(line), &self.runtime) else {
-            return;
-        };
-        let base = Arc::clone(&self.base);
-        runtime.spawn(async move {
-            let trained = tokio::task::spawn_blocking(move || train(&bytes, &sizes)).await;
-            if let Ok(Some(trained)) = trained {
-                // Without it nothing is lost but some bytes.
-                let _ = keep_dictionary(&base, trained).await;
-            }
-        });
-    }
 }
 
 impl Drop for PostgresStore {
@@ -109,22 +92,10 @@ fn runtime() -> Result<Runtime> {
 }
 
 /// Waits for a task on this thread, which may belong to another runtime.
-fn wait<T: Send + 'static>(
-    runtime: &Runtime,
-    task: impl Future<Output = Result<T>> + Send + 'static,
-) -> Result<T> {
+fn wait<T: Send + 'static>(runtime: &Runtime, task: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
     let (reply, answer) = mpsc::channel();
     runtime.spawn(async move { reply.send(task.await) });
     answer.recv().unwrap_or_else(|_| Err(gone()))
-}
-
-async fn keep_dictionary(base: &Base, bytes: Vec<u8>) -> Result<()> {
-    let data = base.dictionaries.compress_plain(&bytes)?;
-    let client = base.client().await?;
-    let text = "INSERT INTO dictionary (raw, data) VALUES ($1, $2) RETURNING id";
-    let row = query_one(&client, text, &[&signed(bytes.len() as u64), &data]).await?;
-    base.dictionaries.adopt(Dictionary { id: get(&row, 0)?, bytes });
-    Ok(())
 }
 
 async fn pages(base: &Base, session: &SessionId, after: Seq) -> Result<Vec<Segment>> {
@@ -138,11 +109,9 @@ async fn page(base: &Base, page: Segment) -> Result<Vec<Batch>> {
 impl Store for PostgresStore {
     fn append<'a>(&'a self, session: &'a SessionId, at: Seq, batch: &'a Batch) -> BoxFuture<'a, Result<Seq>> {
         match ready(session, at, batch, self.base.options.max_batch, &self.base.dictionaries) {
-            Ok((ready, line)) => {
+            Ok((ready, _)) => {
                 let base = Arc::clone(&self.base);
-                let appended = self.run(async move { append::append(&base, &ready).await });
-                self.learn(&line);
-                appended
+                self.run(async move { append::append(&base, &ready).await })
             }
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }

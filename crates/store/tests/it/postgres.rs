@@ -143,7 +143,10 @@ fn an_erased_secret_is_gone_from_journals_listings_index_and_heads() {
         let lines: String = block_on(store.journal(&id(name))).unwrap().batches.iter().map(Batch::to_line).collect();
         assert!(!lines.contains(secret) && lines.contains("my password is [erased]!"), "{name}");
         assert_eq!(block_on(store.summary(&id(name))).unwrap().title.as_deref(), Some("about [erased]"));
-        assert_eq!(block_on(store.load_window(&id(name), 1)).unwrap().head.session.title.as_deref(), Some("about [erased]"));
+        assert_eq!(
+            block_on(store.load_window(&id(name), 1)).unwrap().head.session.title.as_deref(),
+            Some("about [erased]")
+        );
         assert_eq!(block_on(store.verify(&id(name))).unwrap().findings, []);
     }
     assert_eq!(block_on(store.repair().unwrap().check(None)).unwrap(), []);
@@ -206,7 +209,8 @@ fn fleet(home: &Home, options: &Options) -> Vec<Lease> {
             let options = options.clone();
             scope.spawn(move || {
                 let (store, mut leases) = (home.open_with(options), Vec::new());
-                while let Some(lease) = block_on(store.leases().unwrap().claim_next(&claim(&format!("w{name}"), 60))).unwrap()
+                while let Some(lease) =
+                    block_on(store.leases().unwrap().claim_next(&claim(&format!("w{name}"), 60))).unwrap()
                 {
                     block_on(store.append(&lease.session, lease.token, &said(lease.token, "worked"))).unwrap();
                     leases.push(lease);
@@ -373,7 +377,9 @@ fn it_works_inside_of_other_runtimes_and_without_any() {
 
 #[test]
 fn a_password_is_never_shown() {
-    for url in ["postgres://me:hunter2@127.0.0.1:1/db", "postgresql://me:hunter2@[bad/db", "postgres://me:hunter2@h/d?x=1"] {
+    for url in
+        ["postgres://me:hunter2@127.0.0.1:1/db", "postgresql://me:hunter2@[bad/db", "postgres://me:hunter2@h/d?x=1"]
+    {
         let Err(error) = open(url) else { panic!("it was opened") };
 
         let shown = format!("{error} {error:?} {:?} {:?}", error.remedy(), std::error::Error::source(&error));

@@ -21,7 +21,7 @@ use crate::exit::Stop;
 
 /// The ids of all sessions, parents before their forks.
 fn all_ids(store: &dyn Store) -> Result<Vec<SessionId>, Stop> {
-    let mut query = Query { sort: Sort::Created, limit: 500, ..Query::default() };
+    let mut query = Query { sort: Sort::Id, limit: 500, ..Query::default() };
     let mut found = Vec::new();
     loop {
         let page = block_on(store.list(&query))?;
