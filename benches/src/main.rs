@@ -25,7 +25,7 @@ use report::Report;
 type Failure = Box<dyn std::error::Error>;
 type Outcome<T> = Result<T, Failure>;
 
-const USAGE: &str = "usage: cargo xtask bench [model|codec|store|all] [--write]";
+const USAGE: &str = "usage: cargo xtask bench [model|codec|store|postgres|all] [--write]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -54,6 +54,7 @@ fn run(words: &[&str]) -> Outcome<bool> {
             println!("{}", store::peak(Path::new(file))?);
             Ok(true)
         }
+        ["postgres"] => measure(&[store::postgres]).map(|report| report.holds()),
         ["codec"] => measure(&[codec]).map(|report| report.holds()),
         ["--write"] | ["all", "--write"] => {
             let report = measure(&[model, codec, store::all])?;

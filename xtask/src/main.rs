@@ -30,7 +30,7 @@ cargo xtask test [--external] [--crash]      format, tidiness, lints, tests and 
 cargo xtask tidy                             the rules that no compiler knows
 cargo xtask golden                           writes the golden files anew; review them like code
 cargo xtask docs                             writes the generated documents
-cargo xtask bench [model|codec|store|all] [--write]  measures ratios and checks their bounds";
+cargo xtask bench [model|codec|store|postgres|all] [--write]  measures ratios and checks their bounds";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -63,7 +63,7 @@ fn run(words: &[&str]) -> Outcome<()> {
 /// Measurements of an unoptimised build would say nothing.
 fn bench(workspace: &Workspace, words: &[&str]) -> Outcome<()> {
     let mut build = vec!["run", "--release", "--quiet", "--package", "turnkeep-bench"];
-    let store = matches!(words, [] | ["all" | "store" | "--write", ..]);
+    let store = matches!(words, [] | ["all" | "store" | "postgres" | "--write", ..]);
     // As in earnest: what is acknowledged is on the disk.
     let postgres = store.then(|| Postgres::find(Sync::On));
     let url = postgres.as_ref().and_then(Postgres::url);

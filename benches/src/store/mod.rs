@@ -27,3 +27,8 @@ pub(crate) fn all(report: &mut Report, scratch: &Path) -> Outcome<()> {
     read::search(report, scratch)?;
     postgres::append(report)
 }
+
+/// What is measured of PostgreSQL alone.
+pub(crate) fn postgres(report: &mut Report, _scratch: &Path) -> Outcome<()> {
+    postgres::append(report)
+}
