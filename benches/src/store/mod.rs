@@ -12,6 +12,7 @@ use crate::Outcome;
 use crate::report::Report;
 
 pub(crate) use append::peak;
+pub(crate) use journal::{fresh, open};
 
 /// Everything that is measured of stores.
 pub(crate) fn all(report: &mut Report, scratch: &Path) -> Outcome<()> {

@@ -12,6 +12,8 @@ pub mod golden;
 mod home;
 pub mod laws;
 mod run;
+#[cfg(unix)]
+pub mod vfs;
 
 pub use home::Home;
 pub use run::{cases, for_all, seed};

@@ -186,6 +186,23 @@ impl Desk {
         zstd::bulk::decompress(&data, raw).map_err(|error| damaged("a large body cannot be read").because(error))
     }
 
+    /// A dictionary of this store.
+    pub(super) fn dictionary(&self, id: i64) -> Result<Dictionary> {
+        load_dictionary(&self.connection, id)
+    }
+
+    /// Whether what is compressed against this dictionary can be read back: it may have been retired meanwhile.
+    pub(super) fn has_dictionary(&self, id: i64) -> Result<bool> {
+        if id == 0 {
+            return Ok(true);
+        }
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT 1 FROM dictionary WHERE id = ?1 AND raw > 0")
+            .map_err(failed)?;
+        select.exists([id]).map_err(failed)
+    }
+
     pub(super) fn decompress(&mut self, dictionary: i64, raw: usize, data: &[u8]) -> Result<Vec<u8>> {
         let Desk { connection, dictionaries, unpacker, .. } = self;
         unpacker.decompress(dictionary, raw, data, |id| match dictionaries.get(id) {
@@ -197,7 +214,7 @@ impl Desk {
 }
 
 fn load_dictionary(connection: &rusqlite::Connection, id: i64) -> Result<Dictionary> {
-    let mut select = connection.prepare_cached("SELECT raw, data FROM dictionary WHERE id = ?1").map_err(failed)?;
+    let mut select = connection.prepare_cached("SELECT raw, data FROM dictionary WHERE id = ?1 AND raw > 0").map_err(failed)?;
     let found = select.query_row([id], |row| Ok((unsigned(row, 0)?, row.get::<_, Vec<u8>>(1)?)));
     let (raw, data) = found.optional().map_err(failed)?.ok_or_else(|| damaged("a dictionary is missing"))?;
     let bytes = zstd::bulk::decompress(&data, usize::try_from(raw).unwrap_or_default())
@@ -208,7 +225,7 @@ fn load_dictionary(connection: &rusqlite::Connection, id: i64) -> Result<Diction
 /// The newest dictionary of the store, if one was trained.
 pub(super) fn newest_dictionary(connection: &rusqlite::Connection) -> Result<Option<Dictionary>> {
     let newest: Option<i64> =
-        connection.query_row("SELECT max(id) FROM dictionary", [], |row| row.get(0)).map_err(failed)?;
+        connection.query_row("SELECT max(id) FROM dictionary WHERE raw > 0", [], |row| row.get(0)).map_err(failed)?;
     newest.map(|id| load_dictionary(connection, id)).transpose()
 }
 

@@ -14,6 +14,7 @@ mod gc;
 mod heads;
 mod lease;
 mod list;
+mod log;
 mod pack;
 mod remove;
 mod repair;

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 const LARGE: usize = 8 << 10;
 
 /// A line, ready to be stored.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Packed {
     pub(super) dictionary: i64,
     /// The length of what `data` holds.
@@ -22,7 +22,7 @@ pub(super) struct Packed {
 }
 
 /// A large string, ready to be stored.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Body {
     pub(super) hash: [u8; 32],
     pub(super) raw: usize,

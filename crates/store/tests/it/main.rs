@@ -3,6 +3,8 @@
 
 mod kill;
 mod laws;
+#[cfg(all(unix, feature = "sqlite"))]
+mod power;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod torn;
