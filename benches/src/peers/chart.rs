@@ -30,8 +30,18 @@ pub(super) fn svg(measured: &[Measured]) -> String {
     let mut mark = low;
     while mark <= high {
         let y = down(mark);
-        let _ = writeln!(text, "<line x1=\"{LEFT}\" y1=\"{y:.0}\" x2=\"{:.0}\" y2=\"{y:.0}\" stroke=\"#ddd\"/>", WIDTH - RIGHT);
-        let _ = writeln!(text, "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text>", LEFT - 8.0, y + 4.0, unit(mark));
+        let _ = writeln!(
+            text,
+            "<line x1=\"{LEFT}\" y1=\"{y:.0}\" x2=\"{:.0}\" y2=\"{y:.0}\" stroke=\"#ddd\"/>",
+            WIDTH - RIGHT
+        );
+        let _ = writeln!(
+            text,
+            "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text>",
+            LEFT - 8.0,
+            y + 4.0,
+            unit(mark)
+        );
         mark *= 10.0;
     }
     for length in LENGTHS {

@@ -69,7 +69,7 @@ fn at(length: usize, turns: &[Turn], lines: &[&str], scratch: &Path) -> Outcome<
     for _ in 0..3 {
         loads.push(clocked(|| Ok(block_on(store.load(&session))?))?.1);
     }
-    let mut tails = timed(10, |_| Ok(drop(block_on(store.load_window(&session, 7))?)))?;
+    let mut tails = timed(10, |_| block_on(store.load_window(&session, 7)).map(drop).map_err(Into::into))?;
     let last = block_on(store.last(&session))?;
     let fork = |n| Ok(block_on(store.fork(&session, last, &SessionId::new(format!("fork{n}"))))?);
     let mut forks = timed(5, fork)?;

@@ -17,6 +17,7 @@ pub(crate) use journal::{fresh, open};
 /// Everything that is measured of stores.
 pub(crate) fn all(report: &mut Report, scratch: &Path) -> Outcome<()> {
     append::turns(report, scratch)?;
+    append::flat(report, scratch)?;
     append::writers(report, scratch)?;
     append::memory(report, scratch)?;
     shape::bytes(report, scratch)?;

@@ -189,7 +189,8 @@ fn holds_piece(bytes: &[u8], needle: &[u8]) -> bool {
 
 /// Compresses what was compressed against this dictionary against the built-in one.
 fn repack(desk: &mut Desk, id: i64) -> Result<()> {
-    let mut select = desk.connection.prepare("SELECT at, raw, data FROM batch WHERE dictionary = ?1").map_err(failed)?;
+    let mut select =
+        desk.connection.prepare("SELECT at, raw, data FROM batch WHERE dictionary = ?1").map_err(failed)?;
     let rows = select.query_map([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).map_err(failed)?;
     let rows: Vec<(i64, i64, Vec<u8>)> = rows.collect::<rusqlite::Result<_>>().map_err(failed)?;
     drop(select);
@@ -206,8 +207,7 @@ fn repack(desk: &mut Desk, id: i64) -> Result<()> {
 /// Drops what was derived from the journals: it is made anew without the needle.
 fn forget_derived(desk: &mut Desk) -> Result<()> {
     desk.heads.clear();
-    let statements =
-        "DELETE FROM head; INSERT INTO words (words) VALUES ('delete-all'); UPDATE session SET indexed = 0; \
+    let statements = "DELETE FROM head; INSERT INTO words (words) VALUES ('delete-all'); UPDATE session SET indexed = 0; \
          INSERT OR IGNORE INTO unindexed SELECT sid FROM session;";
     desk.connection.execute_batch(statements).map_err(failed)
 }

@@ -75,11 +75,7 @@ pub(super) fn lacks(desk: &Desk, sid: i64) -> Result<()> {
 }
 
 fn note(desk: &Desk, sid: i64, statement: &str) -> Result<()> {
-    desk.connection
-        .prepare_cached(statement)
-        .and_then(|mut prepared| prepared.execute([sid]))
-        .map(drop)
-        .map_err(failed)
+    desk.connection.prepare_cached(statement).and_then(|mut prepared| prepared.execute([sid])).map(drop).map_err(failed)
 }
 
 /// What is said in an event.

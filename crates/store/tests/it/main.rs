@@ -1,6 +1,10 @@
 //! What holds for stores.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[cfg(unix)]
+mod denied;
+#[cfg(feature = "sqlite")]
+mod erase;
 mod kill;
 mod laws;
 #[cfg(all(unix, feature = "sqlite"))]

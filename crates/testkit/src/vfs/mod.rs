@@ -5,6 +5,7 @@
 mod crash;
 mod shim;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -76,7 +77,7 @@ struct State {
 
 #[derive(Debug, Default)]
 struct Seen {
-    count: Count,
+    counts: BTreeMap<String, Count>,
     changes: Vec<Change>,
     /// How many writes and syncs still succeed, and how those after them fail.
     left: Option<(u32, u32, Fault)>,
@@ -91,9 +92,15 @@ impl Watch {
         Watch { state }
     }
 
-    /// What was done so far.
-    pub fn count(&self) -> Count {
-        self.state.seen().count
+    /// What was done so far to files whose names begin like this: a database and its log.
+    pub fn count(&self, beginning: &str) -> Count {
+        let seen = self.state.seen();
+        let counts = seen.counts.iter().filter(|(name, _)| name.starts_with(beginning));
+        counts.fold(Count::default(), |sum, (_, count)| Count {
+            writes: sum.writes + count.writes,
+            bytes: sum.bytes + count.bytes,
+            syncs: sum.syncs + count.syncs,
+        })
     }
 
     /// How many changes were kept so far.
@@ -143,18 +150,29 @@ impl State {
         }
     }
 
+    fn wrote(&self, file: &str, at: u64, bytes: &[u8]) {
+        let mut seen = self.seen();
+        let count = seen.count(file);
+        count.writes += 1;
+        count.bytes += bytes.len() as u64;
+        if self.keep == Keep::All {
+            seen.changes.push(Change { file: file.to_owned(), deed: Deed::Write(at, bytes.to_vec()) });
+        }
+    }
+
     fn note(&self, file: &str, deed: Deed) {
         let mut seen = self.seen();
-        match &deed {
-            Deed::Write(_, bytes) => {
-                seen.count.writes += 1;
-                seen.count.bytes += bytes.len() as u64;
-            }
-            Deed::Sync => seen.count.syncs += 1,
-            Deed::Cut(_) | Deed::Remove => {}
+        if deed == Deed::Sync {
+            seen.count(file).syncs += 1;
         }
         if self.keep == Keep::All {
             seen.changes.push(Change { file: file.to_owned(), deed });
         }
+    }
+}
+
+impl Seen {
+    fn count(&mut self, file: &str) -> &mut Count {
+        self.counts.entry(file.to_owned()).or_default()
     }
 }

@@ -153,7 +153,7 @@ unsafe extern "C" fn write(file: *mut sqlite3_file, bytes: *const c_void, length
         let length = usize::try_from(length).unwrap_or_default();
         // SAFETY: SQLite asked for this many bytes from there to be written.
         let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), length) };
-        open.state.note(&open.name, Deed::Write(at.unsigned_abs(), bytes.to_vec()));
+        open.state.wrote(&open.name, at.unsigned_abs(), bytes);
     }
     result
 }

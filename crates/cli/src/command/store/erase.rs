@@ -122,13 +122,13 @@ fn words_of(text: &str, beginning: &str) -> Vec<String> {
 
 /// The text at a path such as `turns[3].blocks[1].text`.
 fn text_at(json: &Json, path: &str, session: &SessionId) -> Result<String, Stop> {
-    let steps = path.split(['.', '[']).map(|step| step.trim_end_matches(']')).filter(|step| !step.is_empty());
-    let found = steps.fold(Some(json), |here, step| match here? {
+    let mut steps = path.split(['.', '[']).map(|step| step.trim_end_matches(']')).filter(|step| !step.is_empty());
+    let found = steps.try_fold(json, |here, step| match here {
         Json::Object(object) => object.get(step),
         Json::Array(items) => items.get(step.parse::<usize>().ok()?),
         _ => None,
     });
-    found.and_then(Json::as_str).map(|text| text.into_owned()).filter(|text| !text.is_empty()).ok_or_else(|| {
+    found.and_then(Json::as_str).map(std::borrow::Cow::into_owned).filter(|text| !text.is_empty()).ok_or_else(|| {
         Error::new(ErrorKind::NotFound, "there is no text at this path")
             .session(session)
             .hint("`turnkeep show ID --json` prints the session with its paths")
