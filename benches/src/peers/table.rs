@@ -7,15 +7,15 @@ use super::{LENGTHS, Measured, PEERS};
 /// What a question is called, and its answer.
 type Question = (&'static str, fn(&Measured) -> Option<f64>);
 
-const QUESTIONS: [Question; 5] = [
+const QUESTIONS: [Question; 4] = [
     ("append of a turn, processor us", |m| Some(m.append_cpu)),
     ("append of a turn, wall p10 us", |m| Some(m.append_wall)),
     ("load of all, processor us", |m| Some(m.load_cpu)),
     ("last 20 messages, wall p10 us", |m| m.tail_wall),
-    ("fork, wall p10 us", |m| m.fork_wall),
 ];
 
 const BYTES: Question = ("bytes on disk / raw JSON", |m| m.bytes.map(|bytes| bytes / m.raw));
+const FORK: Question = ("fork, wall p10 us", |m| m.fork_wall);
 
 /// Where the documents hold what this writes.
 const BEGIN: &str = "<!-- peers -->";
@@ -40,9 +40,10 @@ impl Table {
         for (name, question) in QUESTIONS {
             rows.extend(LENGTHS.iter().filter_map(|length| row(name, question, *length, measured, &ids)));
         }
-        // What an empty store takes says nothing of a session.
+        // What an empty store takes says nothing of a session, nor does copying a file that is hardly one.
         let lengths = LENGTHS.iter().filter(|length| **length >= 100);
         rows.extend(lengths.filter_map(|length| row(BYTES.0, BYTES.1, *length, measured, &ids)));
+        rows.extend(LENGTHS.last().and_then(|length| row(FORK.0, FORK.1, *length, measured, &ids)));
         Table { systems, rows }
     }
 
