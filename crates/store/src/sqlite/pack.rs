@@ -190,7 +190,7 @@ mod tests {
         let rest = unpacker.decompress(packed.dictionary, packed.raw, &packed.data, find).unwrap();
         let plain = |body: &Body| zstd::bulk::decompress(&body.data, body.raw).unwrap();
         let bodies: Vec<Vec<u8>> = packed.bodies.iter().map(plain).collect();
-        assert_eq!(join(&rest, &bodies).unwrap(), line);
+        assert_eq!(join(rest, &bodies).unwrap(), line);
     }
 
     #[test]

@@ -111,7 +111,6 @@ fn apply(bytes: &mut Vec<u8>, deed: &Deed) {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -10,7 +10,7 @@ use crate::exit::{Exit, Stop};
 use crate::report::{object, text_or_null};
 use crate::store_args::Tag;
 use crate::terminal::{print, print_json};
-use crate::visible::visible;
+use crate::visible::shortened;
 
 /// How often someone else may come first before we give up.
 const TRIES: usize = 20;
@@ -80,7 +80,8 @@ fn as_json(summary: &Summary) -> Json {
 }
 
 fn as_text(summary: &Summary) -> String {
-    let title = summary.title.iter().map(|title| format!("title {}\n", visible(title)));
-    let tags = summary.tags.iter().map(|(key, value)| format!("{}={}\n", visible(key), visible(value)));
+    let line = |text: &str| shortened(text, usize::MAX);
+    let title = summary.title.iter().map(|title| format!("title {}\n", line(title)));
+    let tags = summary.tags.iter().map(|(key, value)| format!("{}={}\n", line(key), line(value)));
     title.chain(tags).collect()
 }
