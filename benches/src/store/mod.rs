@@ -13,10 +13,12 @@ use crate::Outcome;
 use crate::report::Report;
 
 pub(crate) use append::peak;
+pub(crate) use journal::{fresh, open};
 
 /// Everything that is measured of stores.
 pub(crate) fn all(report: &mut Report, scratch: &Path) -> Outcome<()> {
     append::turns(report, scratch)?;
+    append::flat(report, scratch)?;
     append::writers(report, scratch)?;
     append::memory(report, scratch)?;
     shape::bytes(report, scratch)?;

@@ -1,13 +1,10 @@
 //! The PostgreSQL store against a raw `INSERT` of the same bytes, on the same server.
 
-use crate::Outcome;
-use crate::report::Report;
-
 const NAME: &str = "postgres, batches a second / raw inserts a second";
 
 /// Measures one who appends turn by turn, each batch a commit.
 #[cfg(not(feature = "postgres"))]
-pub(crate) fn append(report: &mut Report) -> Outcome<()> {
+pub(crate) fn append(report: &mut crate::report::Report) -> crate::Outcome<()> {
     report.skipped(NAME, "no PostgreSQL could be started");
     Ok(())
 }
@@ -97,8 +94,8 @@ mod driven {
 
         fn insert(&self, batch: &Batch) -> Outcome<()> {
             let (line, seq) = (batch.to_line(), i64::try_from(batch.seq.0)?);
-            let inserted = self.client.execute(&self.insert, &[&"bench", &seq, &line.as_bytes()]);
-            self.runtime.block_on(inserted)?;
+            let insert = async { self.client.execute(&self.insert, &[&"bench", &seq, &line.as_bytes()]).await };
+            self.runtime.block_on(insert)?;
             Ok(())
         }
     }

@@ -14,6 +14,8 @@ pub mod laws;
 mod run;
 #[cfg(unix)]
 pub mod server;
+#[cfg(unix)]
+pub mod vfs;
 
 pub use home::{Home, POSTGRES};
 pub use run::{cases, for_all, seed};

@@ -98,6 +98,58 @@ fn space_is_accounted_and_given_back() {
 }
 
 #[test]
+fn labels_are_set_listed_and_looked_for() {
+    let place = stored();
+
+    let set = place.run("tag talk team=blue urgent --title Renamed --store sqlite:s.db").ends(0);
+    let again = place.run("tag talk team=blue urgent --store sqlite:s.db --json").ends(0);
+    let found = place.run("ls --tag team=blue --tag urgent --title renam --store sqlite:s.db").ends(0);
+    let none = place.run("ls --tag team=red --store sqlite:s.db").ends(0);
+    let removed = place.run("tag talk -d urgent --store sqlite:s.db").ends(0);
+
+    assert_eq!(set.out, "title Renamed\nteam=blue\nurgent=\n");
+    assert!(again.out.contains("\"last\": 3"), "nothing changed, nothing is appended: {}", again.out);
+    assert!(found.out.contains("talk  Renamed"), "{}", found.out);
+    assert!(!none.out.contains("talk"), "{}", none.out);
+    assert_eq!(removed.out, "title Renamed\nteam=blue\n");
+    place.run("tag nothing x=y --store sqlite:s.db").ends(4);
+    place.run("tag talk =y --store sqlite:s.db").ends(2);
+}
+
+#[test]
+fn a_secret_is_erased_by_text_beginning_or_path() {
+    let place = stored().with("secret.txt", "the needle\n");
+
+    place.run("erase talk --text-from secret.txt --store sqlite:s.db").ends(0);
+    let shown = place.run("show talk --store sqlite:s.db").ends(0);
+    let word = place.run("erase talk --beginning Whe --store sqlite:s.db --json").ends(0);
+    let path = place.run("erase talk --at turns[0].blocks[0].text --store sqlite:s.db").ends(0);
+
+    assert!(shown.out.contains("Where is [erased]?"), "{}", shown.out);
+    assert!(word.out.contains("\"records\": [\n    2\n  ]"), "{}", word.out);
+    assert_eq!(path.out, "erased from 1 record\n");
+    place.run("erase talk --text needle --store sqlite:s.db").ends(4);
+    place.run("erase talk --store sqlite:s.db").ends(2);
+    assert_eq!(place.run("search needle --store sqlite:s.db").ends(0).out, "0 hits\n");
+    place.run("verify --store sqlite:s.db").ends(0);
+}
+
+#[test]
+fn repair_says_what_it_saved() {
+    let place = stored();
+    place.run("copy --store sqlite:s.db --to-store file:journals").ends(0);
+    let file = place.path("journals/talk.turnkeep.jsonl");
+    let damaged = std::fs::read_to_string(&file).unwrap().replace("\"seq\":2", "\"seq\":5");
+    std::fs::write(&file, damaged).unwrap();
+
+    place.run("verify --store file:journals").ends(6);
+    let repaired = place.run("verify --repair --store file:journals").ends(0);
+
+    assert!(repaired.out.starts_with("talk: saved up to record 1; lost "), "{}", repaired.out);
+    place.run("verify --store file:journals").ends(0);
+}
+
+#[test]
 fn a_store_that_is_unknown_is_refused() {
     Place::new().run("ls --store ftp:x").ends(1).says("no store here has URLs that begin with `ftp:`");
 }

@@ -99,6 +99,29 @@ impl Dictionaries {
         Ok((newest.id, data))
     }
 
+    /// Compresses against the built-in dictionary.
+    pub(crate) fn compress_built_in(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut compressor = Compressor::with_dictionary(LEVEL, BUILT_IN.as_bytes()).map_err(cannot)?;
+        compressor.compress(bytes).map_err(cannot)
+    }
+
+    /// Uses the built-in dictionary from now on where this one was the newest.
+    pub(crate) fn retire(&self, id: i64) {
+        if let (Ok(mut newest), Ok(mut known)) = (self.newest.write(), self.known.write()) {
+            known.remove(&id);
+            if let Some(first) = known.get(&0).filter(|_| newest.id == id) {
+                *newest = Arc::clone(first);
+            }
+        }
+    }
+
+    /// Forgets what was gathered to train from.
+    pub(crate) fn forget_samples(&self) {
+        let mut samples = lock(&self.samples);
+        samples.bytes.clear();
+        samples.sizes.clear();
+    }
+
     /// Compresses on its own: a long text is its own dictionary.
     pub(crate) fn compress_plain(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         let idle = lock(&self.plain).pop();

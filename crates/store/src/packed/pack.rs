@@ -11,8 +11,11 @@ use crate::error::{Error, ErrorKind, Result};
 /// Strings of a line that are longer than this are stored once, under their hash.
 const LARGE: usize = 8 << 10;
 
+/// A line longer than this is not worth keeping room for.
+const LONG: usize = 4 << 20;
+
 /// A line, ready to be stored.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Packed {
     pub(crate) dictionary: i64,
     /// The length of what `data` holds.
@@ -22,7 +25,7 @@ pub(crate) struct Packed {
 }
 
 /// A large string, ready to be stored.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Body {
     pub(crate) hash: [u8; 32],
     pub(crate) raw: usize,
@@ -107,6 +110,8 @@ fn string_end(line: &[u8], start: usize) -> usize {
 #[derive(Default)]
 pub(crate) struct Unpacker {
     ready: HashMap<i64, Decompressor<'static>>,
+    /// What was decompressed last.
+    plain: Vec<u8>,
 }
 
 impl Unpacker {
@@ -117,7 +122,7 @@ impl Unpacker {
         raw: usize,
         data: &[u8],
         find: impl FnOnce(i64) -> Result<Arc<Dictionary>>,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<&[u8]> {
         let ready = match self.ready.entry(dictionary) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {
@@ -125,8 +130,23 @@ impl Unpacker {
                 entry.insert(made.map_err(|error| damaged("a dictionary cannot be used").because(error))?)
             }
         };
-        let bytes = ready.decompress(data, raw).map_err(|error| damaged("the bytes cannot be read").because(error))?;
-        if bytes.len() == raw { Ok(bytes) } else { Err(damaged("some of the bytes are missing")) }
+        if self.plain.capacity() > LONG {
+            self.plain = Vec::new();
+        }
+        self.plain.clear();
+        self.plain.try_reserve(raw).map_err(|error| damaged("its length is wrong").because(error))?;
+        ready
+            .decompress_to_buffer(data, &mut self.plain)
+            .map_err(|error| damaged("the bytes cannot be read").because(error))?;
+        if self.plain.len() == raw { Ok(&self.plain) } else { Err(damaged("some of the bytes are missing")) }
+    }
+}
+
+/// The line that was packed without large strings.
+pub(crate) fn whole(rest: &[u8]) -> Result<&str> {
+    match rest.split_first() {
+        Some((0, line)) => std::str::from_utf8(line).map_err(|_| damaged("the line is not UTF-8")),
+        _ => Err(damaged("the places of its large strings are wrong")),
     }
 }
 
@@ -170,7 +190,7 @@ mod tests {
         let rest = unpacker.decompress(packed.dictionary, packed.raw, &packed.data, find).unwrap();
         let plain = |body: &Body| zstd::bulk::decompress(&body.data, body.raw).unwrap();
         let bodies: Vec<Vec<u8>> = packed.bodies.iter().map(plain).collect();
-        assert_eq!(join(&rest, &bodies).unwrap(), line);
+        assert_eq!(join(rest, &bodies).unwrap(), line);
     }
 
     #[test]

@@ -15,6 +15,9 @@ pub(crate) struct Ready {
     pub(crate) first: Seq,
     pub(crate) spelling: Spelling,
     pub(crate) packed: Packed,
+    /// What was packed.
+    #[cfg(feature = "sqlite")]
+    pub(crate) line: String,
     pub(crate) effects: Effects,
     /// The events that concern the head.
     pub(crate) notes: Vec<(Seq, Event)>,
@@ -27,11 +30,11 @@ pub(crate) fn ready(
     batch: &Batch,
     limit: usize,
     dictionaries: &Dictionaries,
-) -> Result<(Ready, String)> {
+) -> Result<Ready> {
     check_batch(session, at, batch)?;
     let line = batch.to_line();
     check_size(session, line.len(), limit)?;
-    let ready = Ready {
+    Ok(Ready {
         session: session.clone(),
         at,
         first: batch.seq,
@@ -39,8 +42,9 @@ pub(crate) fn ready(
         packed: pack(&line, dictionaries)?,
         effects: Effects::of(batch, line.len()),
         notes: notes(batch),
-    };
-    Ok((ready, line))
+        #[cfg(feature = "sqlite")]
+        line,
+    })
 }
 
 /// What a head needs of a batch; of turns only that they opened.

@@ -44,7 +44,7 @@ impl Base {
             match pool.get().await.map_err(no_connection) {
                 // A server that starts, or is full, is worth waiting for; one that is not there is not.
                 Err(error) if from_server(&error) && worth_waiting(&error, start) => {
-                    pause(Duration::from_millis(50)).await
+                    pause(Duration::from_millis(50)).await;
                 }
                 done => break done?,
             }

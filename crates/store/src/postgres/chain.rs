@@ -182,7 +182,7 @@ fn line(base: &Base, unpacker: &mut Unpacker, row: &Stored, bodies: &Bodies) -> 
     let bodies: Vec<Vec<u8>> = row.bodies.iter().map(body).collect::<Result<_>>()?;
     let find = |id| base.dictionaries.get(id).ok_or_else(|| damaged("a dictionary is missing"));
     let rest = unpacker.decompress(row.dictionary, row.raw, &row.data, find)?;
-    join(&rest, &bodies)
+    join(rest, &bodies)
 }
 
 /// How many bytes of lines are read at once, about.

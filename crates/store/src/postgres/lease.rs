@@ -75,7 +75,7 @@ async fn grant(
     claim: &Claim,
 ) -> Result<Lease> {
     let (sid, last, now): (i64, _, i64) = (get(row, 1)?, Seq(unsigned(row, 2)?), get(row, 3)?);
-    let (ready, _) = ready(&session, last, &started(last, claim, now), usize::MAX, &base.dictionaries)?;
+    let ready = ready(&session, last, &started(last, claim, now), usize::MAX, &base.dictionaries)?;
     let landed = put(&transaction, base, &ready, random()).await?.ok_or_else(|| held(&session))?;
     let until = now.saturating_add(millis(claim.time));
     let token = ready.effects.last;

@@ -109,7 +109,7 @@ async fn page(base: &Base, page: Segment) -> Result<Vec<Batch>> {
 impl Store for PostgresStore {
     fn append<'a>(&'a self, session: &'a SessionId, at: Seq, batch: &'a Batch) -> BoxFuture<'a, Result<Seq>> {
         match ready(session, at, batch, self.base.options.max_batch, &self.base.dictionaries) {
-            Ok((ready, _)) => {
+            Ok(ready) => {
                 let base = Arc::clone(&self.base);
                 self.run(async move { append::append(&base, &ready).await })
             }

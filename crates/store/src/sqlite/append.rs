@@ -1,11 +1,13 @@
 //! Appending and forking, inside a transaction of the writer.
 
+use std::borrow::Cow;
+
 use rusqlite::params;
 use turnkeep_model::{Seq, SessionId};
 
 use super::chain::{Place, key, signed};
 use super::desk::Desk;
-use super::pack::Packed;
+use super::pack::{Packed, pack};
 use super::schema::failed;
 use crate::error::{Error, Result};
 use crate::packed::ready::spelling_number;
@@ -24,6 +26,7 @@ pub(super) fn append(desk: &mut Desk, ready: &Ready) -> Result<Seq> {
     };
     let summary = update(desk, &place, &ready.effects)?;
     insert(desk, &place, &summary, ready)?;
+    super::search::lacks(desk, place.sid)?;
     super::heads::note(desk, place.sid, ready)?;
     Ok(ready.effects.last)
 }
@@ -77,7 +80,7 @@ fn set_tags(desk: &Desk, sid: i64, tags: &[(String, String)]) -> Result<()> {
 }
 
 fn insert(desk: &Desk, place: &Place, summary: &Summary, ready: &Ready) -> Result<()> {
-    let packed = &ready.packed;
+    let packed = &readable(desk, ready)?;
     put_bodies(desk, packed)?;
     desk.connection
         .prepare_cached("INSERT INTO batch VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")
@@ -98,6 +101,24 @@ fn insert(desk: &Desk, place: &Place, summary: &Summary, ready: &Ready) -> Resul
         })
         .map(drop)
         .map_err(failed)
+}
+
+/// What is stored; packed anew if its dictionary was retired meanwhile, by whatever process.
+fn readable<'a>(desk: &Desk, ready: &'a Ready) -> Result<Cow<'a, Packed>> {
+    if desk.has_dictionary(ready.packed.dictionary)? {
+        return Ok(Cow::Borrowed(&ready.packed));
+    }
+    repacked(desk, &ready.line).map(Cow::Owned)
+}
+
+/// A line, packed against a dictionary that is in the store.
+pub(super) fn repacked(desk: &Desk, line: &str) -> Result<Packed> {
+    let packed = pack(line, &desk.dictionaries)?;
+    if desk.has_dictionary(packed.dictionary)? {
+        return Ok(packed);
+    }
+    desk.dictionaries.retire(packed.dictionary);
+    pack(line, &desk.dictionaries)
 }
 
 /// Stores the bodies that are new, and counts one more use of each.
@@ -128,8 +149,8 @@ pub(super) fn fork(desk: &mut Desk, session: &SessionId, at: Seq, child: &Sessio
     let same = at == place.last;
     desk.connection
         .prepare_cached(
-            "INSERT INTO session (id, past, until, origin, last, turns, blocks, bytes, created, updated, title, status) \
-             SELECT ?1, ?2, ?3, ?4, ?3, batch.turns, batch.blocks, batch.bytes, s.created, s.updated, s.title, \
+            "INSERT INTO session (id, past, until, origin, last, indexed, turns, blocks, bytes, created, updated, title, status) \
+             SELECT ?1, ?2, ?3, ?4, ?3, ?3, batch.turns, batch.blocks, batch.bytes, s.created, s.updated, s.title, \
              CASE WHEN ?5 THEN s.status END FROM session s, batch WHERE s.sid = ?6 AND batch.at = ?7",
         )
         .and_then(|mut insert| {

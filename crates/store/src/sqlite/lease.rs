@@ -44,7 +44,7 @@ pub(super) fn claim(desk: &mut Desk, session: &SessionId, claim: &Claim) -> Resu
 fn grant(desk: &mut Desk, session: &SessionId, claim: &Claim, now: i64) -> Result<Lease> {
     let place = desk.must_find(session)?;
     let batch = started(place.last, claim, now);
-    let (ready, _) = ready(session, place.last, &batch, usize::MAX, &desk.dictionaries)?;
+    let ready = ready(session, place.last, &batch, usize::MAX, &desk.dictionaries)?;
     let token = append(desk, &ready)?;
     let until = now.saturating_add(millis(claim.time));
     desk.connection

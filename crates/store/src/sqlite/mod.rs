@@ -13,6 +13,7 @@ mod gc;
 mod heads;
 mod lease;
 mod list;
+mod log;
 mod remove;
 mod repair;
 mod schema;

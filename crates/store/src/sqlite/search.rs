@@ -39,7 +39,7 @@ pub(super) fn index_some(desk: &mut Desk) -> Result<Progress> {
 fn unindexed(desk: &Desk) -> Result<Option<(i64, Seq, Seq)>> {
     let mut select = desk
         .connection
-        .prepare_cached("SELECT sid, max(indexed, until), last FROM session WHERE indexed < last LIMIT 1")
+        .prepare_cached("SELECT sid, max(indexed, until), last FROM unindexed JOIN session USING (sid) LIMIT 1")
         .map_err(failed)?;
     let row = select.query_row([], |row| Ok((row.get(0)?, Seq(unsigned(row, 1)?), Seq(unsigned(row, 2)?))));
     row.optional().map_err(failed)
@@ -63,8 +63,17 @@ fn index_step(desk: &mut Desk, sid: i64, from: Seq, last: Seq) -> Result<()> {
     desk.connection
         .prepare_cached("UPDATE session SET indexed = ?2 WHERE sid = ?1")
         .and_then(|mut update| update.execute(params![sid, signed(end.0)]))
-        .map(drop)
-        .map_err(failed)
+        .map_err(failed)?;
+    if end < last { Ok(()) } else { note(desk, sid, "DELETE FROM unindexed WHERE sid = ?1") }
+}
+
+/// Notes that the index lacks something of a session.
+pub(super) fn lacks(desk: &Desk, sid: i64) -> Result<()> {
+    note(desk, sid, "INSERT OR IGNORE INTO unindexed VALUES (?1)")
+}
+
+fn note(desk: &Desk, sid: i64, statement: &str) -> Result<()> {
+    desk.connection.prepare_cached(statement).and_then(|mut prepared| prepared.execute([sid])).map(drop).map_err(failed)
 }
 
 /// All words must be there; the last may be the beginning of one.

@@ -53,7 +53,7 @@ fn pump(from: &TcpStream, to: &TcpStream, mood: &Arc<AtomicU8>, loses: u8) {
         let mut bytes = vec![0; 1 << 16];
         while let Ok(count @ 1..) = from.read(&mut bytes) {
             let lost = mood.compare_exchange(loses, PASS, Ordering::SeqCst, Ordering::SeqCst).is_ok();
-            if lost || to.write_all(&bytes[..count]).is_err() {
+            if lost || to.write_all(bytes.get(..count).unwrap()).is_err() {
                 break;
             }
         }
