@@ -1,10 +1,11 @@
 //! Measures turnkeep: ratios to what one would use instead, taken in the same run, each with the bound it must hold.
 //!
-//! `cargo xtask bench [model|codec|store|all] [--write]` runs this in release mode.
+//! `cargo xtask bench [model|codec|store|peers|all] [--write]` runs this in release mode.
 
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
 mod documents;
+mod peers;
 mod plain;
 mod prose;
 mod python;
@@ -25,7 +26,7 @@ use report::Report;
 type Failure = Box<dyn std::error::Error>;
 type Outcome<T> = Result<T, Failure>;
 
-const USAGE: &str = "usage: cargo xtask bench [model|codec|store|all] [--write]";
+const USAGE: &str = "usage: cargo xtask bench [model|codec|store|postgres|peers|all] [--write]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -54,10 +55,14 @@ fn run(words: &[&str]) -> Outcome<bool> {
             println!("{}", store::peak(Path::new(file))?);
             Ok(true)
         }
+        ["postgres"] => measure(&[store::postgres]).map(|report| report.holds()),
+        ["peers"] => peers::run(&scratch()?, false),
+        ["peers", "--write"] => peers::run(&scratch()?, true),
         ["codec"] => measure(&[codec]).map(|report| report.holds()),
         ["--write"] | ["all", "--write"] => {
             let report = measure(&[model, codec, store::all])?;
-            fs::write("docs/benchmarks.md", report.to_markdown())?;
+            let before = fs::read_to_string("docs/benchmarks.md").unwrap_or_default();
+            fs::write("docs/benchmarks.md", format!("{}\n{}", report.to_markdown(), peers::rest(&before)))?;
             Ok(report.holds())
         }
         _ => Err(USAGE.into()),

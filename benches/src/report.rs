@@ -66,6 +66,12 @@ impl Row {
         }
     }
 
+    /// Our number, which may be small, over another one.
+    pub(crate) fn fraction(name: impl Into<String>, ours: f64, theirs: f64, bound: Bound) -> Row {
+        let ratio = ours / theirs.max(f64::MIN_POSITIVE);
+        Row { name: name.into(), ours: format!("{ours:.2}"), theirs: format!("{theirs:.2}"), ratio, bound }
+    }
+
     /// Our peak memory against the size of the file.
     pub(crate) fn memory(name: &str, peak: u64, file: u64, bound: Bound) -> Row {
         Row {

@@ -5,6 +5,10 @@
 mod cargo;
 mod docs;
 mod runner;
+#[path = "../../crates/testkit/src/server.rs"]
+#[allow(dead_code, unreachable_pub, reason = "a file of the test kit, which chores must not wait for to be built")]
+mod server;
+mod services;
 mod steps;
 mod tally;
 mod tidy;
@@ -13,6 +17,8 @@ mod workspace;
 use std::process::ExitCode;
 
 use cargo::Cargo;
+use server::Sync;
+use services::Postgres;
 use steps::Request;
 use workspace::Workspace;
 
@@ -24,7 +30,7 @@ cargo xtask test [--external] [--crash]      format, tidiness, lints, tests and 
 cargo xtask tidy                             the rules that no compiler knows
 cargo xtask golden                           writes the golden files anew; review them like code
 cargo xtask docs                             writes the generated documents
-cargo xtask bench [model|codec|store|all] [--write]  measures ratios and checks their bounds";
+cargo xtask bench [model|codec|store|postgres|peers|all] [--write]  measures ratios and checks their bounds";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -56,6 +62,18 @@ fn run(words: &[&str]) -> Outcome<()> {
 
 /// Measurements of an unoptimised build would say nothing.
 fn bench(workspace: &Workspace, words: &[&str]) -> Outcome<()> {
-    let build = ["run", "--release", "--quiet", "--package", "turnkeep-bench", "--"];
-    Cargo::new(workspace, &[&build, words].concat()).run()
+    let mut build = vec!["run", "--release", "--quiet", "--package", "turnkeep-bench"];
+    let store = matches!(words, [] | ["all" | "store" | "postgres" | "--write", ..]);
+    // As in earnest: what is acknowledged is on the disk.
+    let postgres = store.then(|| Postgres::find(Sync::On));
+    let url = postgres.as_ref().and_then(Postgres::url);
+    if url.is_some() {
+        build.extend(["--features", "postgres"]);
+    }
+    build.push("--");
+    let cargo = Cargo::new(workspace, &[&build, words].concat());
+    match url {
+        Some(url) => cargo.env(services::POSTGRES, &url).run(),
+        None => cargo.run(),
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::cargo::Cargo;
+use crate::services;
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
@@ -28,6 +29,14 @@ impl Kills {
     }
 }
 
+/// How one set of tests is run.
+pub(crate) struct Set<'a> {
+    pub(crate) features: &'a [&'a str],
+    pub(crate) kills: Kills,
+    /// The URL of a database, if there is one.
+    pub(crate) postgres: Option<String>,
+}
+
 const NEXTEST: &[&str] =
     &["nextest", "run", "--workspace", "--no-fail-fast", "--status-level=fail", "--final-status-level=skip"];
 const CARGO_TEST: &[&str] = &["test", "--workspace", "--all-targets", "--no-fail-fast"];
@@ -41,13 +50,17 @@ impl Runner {
     }
 
     /// Runs every test but the doctests.
-    pub(crate) fn run(self, workspace: &Workspace, features: &[&str], kills: Kills, tally: &mut Tally) -> Outcome<()> {
+    pub(crate) fn run(self, workspace: &Workspace, set: &Set<'_>, tally: &mut Tally) -> Outcome<()> {
         let (arguments, add): (_, AddLine) = match self {
             Runner::Nextest => (NEXTEST, Tally::add_nextest_line),
             Runner::CargoTest => (CARGO_TEST, Tally::add_cargo_line),
         };
-        let cargo = Cargo::new(workspace, &[arguments, features].concat());
-        count(cargo.env("TURNKEEP_KILLS", kills.count()), tally, add)
+        let mut cargo = Cargo::new(workspace, &[arguments, set.features].concat());
+        cargo = cargo.env("TURNKEEP_KILLS", set.kills.count());
+        if let Some(url) = &set.postgres {
+            cargo = cargo.env(services::POSTGRES, url);
+        }
+        count(cargo, tally, add)
     }
 }
 

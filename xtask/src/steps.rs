@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::cargo::Cargo;
-use crate::runner::{self, Kills, Runner};
+use crate::runner::{self, Kills, Runner, Set};
+use crate::server::Sync;
+use crate::services::{Postgres, continuous};
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 use crate::{Outcome, tidy};
@@ -41,11 +43,11 @@ const ALL: Features = ("all features", &["--all-features"]);
 /// Runs the checks up to the first that fails.
 pub(crate) fn test(workspace: &Workspace, request: &Request) -> Outcome<()> {
     let runner = Runner::choose(workspace);
-    let mut session = Checks { tally: Tally::default(), tests_ran: false };
+    let mut session = Checks { tally: Tally::default(), tests_ran: false, without: None };
     let kills = if request.crash { Kills::Many } else { Kills::Few };
     let verdict = session.run(workspace, runner, kills);
     println!();
-    for skipped in skipped(request, runner, &session.tally) {
+    for skipped in session.without.iter().cloned().chain(skipped(request, runner, &session.tally)) {
         println!("skipped: {skipped}");
     }
     match (&verdict, session.tests_ran) {
@@ -58,6 +60,8 @@ pub(crate) fn test(workspace: &Workspace, request: &Request) -> Outcome<()> {
 struct Checks {
     tally: Tally,
     tests_ran: bool,
+    /// The service that could not be started.
+    without: Option<String>,
 }
 
 impl Checks {
@@ -70,7 +74,13 @@ impl Checks {
         }
         self.tests_ran = true;
         for (name, features) in &sets {
-            step(&format!("tests, {name}"), || runner.run(workspace, features, kills, &mut self.tally))?;
+            // Only the tests of all features know of services; these end with the round.
+            let postgres = (*name == ALL.0).then(|| Postgres::find(Sync::Off));
+            if let Some(postgres) = &postgres {
+                self.without = postgres.skipped(continuous())?;
+            }
+            let set = Set { features, kills, postgres: postgres.as_ref().and_then(Postgres::url) };
+            step(&format!("tests, {name}"), || runner.run(workspace, &set, &mut self.tally))?;
         }
         step("doctests", || runner::doctests(workspace, &mut self.tally))
     }

@@ -9,63 +9,125 @@ use std::time::{Duration, Instant};
 use pollster::block_on;
 use turnkeep_model::{Batch, SessionId};
 use turnkeep_store::{Durability, Store, StoreExt};
+use turnkeep_testkit::vfs::{Count, Keep, Watch};
 
 use super::{journal, raw};
 use crate::documents::high_water_mark;
 use crate::race::{clocked, tenth};
 use crate::report::{Bound, Report, Row};
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, sessions};
 
 const LENGTHS: [usize; 4] = [10, 100, 1_000, 5_000];
 
 /// How many turns are measured after each length.
 const MEASURED: usize = 60;
 
+/// The files, ours and the raw one.
+const OURS: &str = "append.db";
+const RAW: &str = "append-raw.db";
+
 const WRITERS: usize = 8;
 const TURNS_EACH: usize = 60;
 
 /// Measures the append of a turn, each batch with one sync, after histories of several lengths.
 pub(crate) fn turns(report: &mut Report, scratch: &Path) -> Outcome<()> {
-    let (file, raw_file) = (journal::fresh(scratch, "append.db"), journal::fresh(scratch, "append-raw.db"));
+    let watch = Watch::new(scratch, Keep::Nothing);
+    let (file, raw_file) = (journal::fresh(scratch, OURS), journal::fresh(scratch, RAW));
     let session = SessionId::new("bench");
     let longest = LENGTHS.into_iter().max().unwrap_or_default();
     let mut turns = journal::session(longest + MEASURED * LENGTHS.len());
-    let (mut at, mut first_cpu, mut last_cpu) = (0, Duration::ZERO, Duration::ZERO);
+    let mut at = 0;
     for length in LENGTHS {
-        {
-            let (store, plain) =
-                (journal::open(&file, Durability::Process)?, raw::open(&raw_file, Durability::Process)?);
-            plain.execute_batch("BEGIN")?;
-            for batches in turns.by_ref().take(length.saturating_sub(at)) {
-                journal::append(&*store, &session, &batches)?;
-                batches.iter().try_for_each(|batch| raw::insert(&plain, "bench", batch))?;
-            }
-            plain.execute_batch("COMMIT")?;
-        }
+        grow(&file, &raw_file, turns.by_ref().take(length.saturating_sub(at)))?;
         let (store, plain) = (journal::open(&file, Durability::Power)?, raw::open(&raw_file, Durability::Power)?);
-        let (mut ours, mut theirs, mut cpu, mut raw_cpu) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut ours, mut theirs) = (Side::new(&watch, OURS), Side::new(&watch, RAW));
         for batches in turns.by_ref().take(MEASURED) {
-            let ((), used, wall) = clocked(|| journal::append(&*store, &session, &batches))?;
-            ours.push(wall);
-            cpu.push(used);
-            let insert = || batches.iter().try_for_each(|batch| raw::insert(&plain, "bench", batch));
-            let ((), used, wall) = clocked(insert)?;
-            theirs.push(wall);
-            raw_cpu.push(used);
+            ours.run(|| journal::append(&*store, &session, &batches))?;
+            theirs.run(|| batches.iter().try_for_each(|batch| raw::insert(&plain, "bench", batch)))?;
         }
         at = length.max(at) + MEASURED;
-        let name = format!("append of a turn after {length} / raw insert");
-        report.measured(Row::time(name, tenth(&mut ours), tenth(&mut theirs), Bound::AtMost(1.3)));
-        let (cpu, raw_cpu): (Duration, Duration) = (cpu.iter().sum(), raw_cpu.iter().sum());
-        let per = u32::try_from(MEASURED)?;
-        let name = format!("processor time of that after {length} / raw insert");
-        report.measured(Row::time(name, cpu / per, raw_cpu / per, Bound::AtMost(3.0)));
-        if first_cpu.is_zero() {
-            first_cpu = cpu / per;
-        }
-        last_cpu = cpu / per;
+        told(report, length, ours, theirs, &watch)?;
     }
-    report.measured(Row::time("processor time after 5000 turns / after 10", last_cpu, first_cpu, Bound::AtMost(1.15)));
+    Ok(())
+}
+
+/// Appends turns to both files, as fast as that goes.
+fn grow(file: &Path, raw_file: &Path, turns: impl Iterator<Item = Vec<Batch>>) -> Outcome<()> {
+    let (store, plain) = (journal::open(file, Durability::Process)?, raw::open(raw_file, Durability::Process)?);
+    plain.execute_batch("BEGIN")?;
+    for batches in turns {
+        journal::append(&*store, &SessionId::new("bench"), &batches)?;
+        batches.iter().try_for_each(|batch| raw::insert(&plain, "bench", batch))?;
+    }
+    plain.execute_batch("COMMIT")?;
+    Ok(())
+}
+
+/// What one side of a comparison took.
+struct Side {
+    file: &'static str,
+    before: Count,
+    walls: Vec<Duration>,
+    cpu: Duration,
+}
+
+impl Side {
+    fn new(watch: &Watch, file: &'static str) -> Side {
+        Side { file, before: watch.count(file), walls: Vec::new(), cpu: Duration::ZERO }
+    }
+
+    fn run(&mut self, work: impl FnOnce() -> Outcome<()>) -> Outcome<()> {
+        let ((), used, wall) = clocked(work)?;
+        self.walls.push(wall);
+        self.cpu += used;
+        Ok(())
+    }
+
+    /// Syncs and written bytes of a turn.
+    fn written(&self, watch: &Watch) -> (f64, f64) {
+        let now = watch.count(self.file);
+        let per = |number: u64| number as f64 / MEASURED as f64;
+        (per(now.syncs - self.before.syncs), per(now.bytes - self.before.bytes))
+    }
+}
+
+fn told(report: &mut Report, length: usize, mut ours: Side, mut theirs: Side, watch: &Watch) -> Outcome<()> {
+    let name = format!("append of a turn after {length} / raw insert");
+    report.measured(Row::time(name, tenth(&mut ours.walls), tenth(&mut theirs.walls), Bound::AtMost(1.3)));
+    let per = u32::try_from(MEASURED)?;
+    let name = format!("processor time of that after {length} / raw insert");
+    report.measured(Row::time(name, ours.cpu / per, theirs.cpu / per, Bound::AtMost(3.0)));
+    let ((syncs, bytes), (raw_syncs, raw_bytes)) = (ours.written(watch), theirs.written(watch));
+    let name = format!("syncs of that after {length} / raw insert");
+    report.measured(Row::fraction(name, syncs, raw_syncs, Bound::AtMost(1.1)));
+    let name = format!("bytes written for that after {length} / raw insert");
+    report.measured(Row::number(name, bytes, raw_bytes, " B", Bound::AtMost(1.3)));
+    Ok(())
+}
+
+/// Measures the same turns after a long history and after a short one, in turns.
+pub(crate) fn flat(report: &mut Report, scratch: &Path) -> Outcome<()> {
+    let long = journal::open(&scratch.join(OURS), Durability::Power)?;
+    let short = journal::open(&journal::fresh(scratch, "flat.db"), Durability::Power)?;
+    let session = SessionId::new("bench");
+    for batches in journal::session(10) {
+        journal::append(&*short, &session, &batches)?;
+    }
+    let mut used = [Duration::ZERO; 2];
+    for turn in sessions::turns(MEASURED) {
+        for (store, used) in [&long, &short].into_iter().zip(&mut used) {
+            let summary = block_on(store.summary(&session))?;
+            let batches = journal::batches(&turn, u32::try_from(summary.turns)?, summary.last);
+            *used += clocked(|| journal::append(&**store, &session, &batches))?.1;
+        }
+    }
+    let [after_many, after_few] = used.map(|used| used / MEASURED as u32);
+    report.measured(Row::time(
+        "processor time after 5000 turns / after 10",
+        after_many,
+        after_few,
+        Bound::AtMost(1.15),
+    ));
     Ok(())
 }
 
@@ -155,7 +217,7 @@ pub(crate) fn peak(file: &Path) -> Outcome<u64> {
     let session = SessionId::new("bench");
     let summary = block_on(store.summary(&session))?;
     let mut at = summary.last;
-    for (turn, index) in crate::sessions::turns(40).zip(u32::try_from(summary.turns)?..) {
+    for (turn, index) in sessions::turns(40).zip(u32::try_from(summary.turns)?..) {
         for batch in journal::batches(&turn, index, at) {
             at = block_on(store.append(&session, at, &batch))?;
         }

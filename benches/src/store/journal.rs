@@ -58,7 +58,7 @@ pub(super) fn session(count: usize) -> impl Iterator<Item = Vec<Batch>> {
     })
 }
 
-pub(super) fn open(file: &Path, durability: Durability) -> Outcome<Arc<SqliteStore>> {
+pub(crate) fn open(file: &Path, durability: Durability) -> Outcome<Arc<SqliteStore>> {
     Ok(Arc::new(SqliteStore::open(file, Options { durability, ..Options::default() })?))
 }
 
@@ -71,7 +71,7 @@ pub(super) fn append(store: &dyn Store, session: &SessionId, batches: &[Batch]) 
 }
 
 /// A new file of this name in the scratch folder, without what an earlier run left.
-pub(super) fn fresh(scratch: &Path, name: &str) -> std::path::PathBuf {
+pub(crate) fn fresh(scratch: &Path, name: &str) -> std::path::PathBuf {
     let file = scratch.join(name);
     for ending in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(scratch.join(format!("{name}{ending}")));

@@ -2,6 +2,7 @@
 
 mod append;
 mod journal;
+mod postgres;
 mod raw;
 mod read;
 mod shape;
@@ -12,10 +13,12 @@ use crate::Outcome;
 use crate::report::Report;
 
 pub(crate) use append::peak;
+pub(crate) use journal::{fresh, open};
 
 /// Everything that is measured of stores.
 pub(crate) fn all(report: &mut Report, scratch: &Path) -> Outcome<()> {
     append::turns(report, scratch)?;
+    append::flat(report, scratch)?;
     append::writers(report, scratch)?;
     append::memory(report, scratch)?;
     shape::bytes(report, scratch)?;
@@ -23,5 +26,11 @@ pub(crate) fn all(report: &mut Report, scratch: &Path) -> Outcome<()> {
     read::windows(report, scratch)?;
     read::whole(report, scratch)?;
     shape::listing(report, scratch)?;
-    read::search(report, scratch)
+    read::search(report, scratch)?;
+    postgres::append(report)
+}
+
+/// What is measured of PostgreSQL alone.
+pub(crate) fn postgres(report: &mut Report, _scratch: &Path) -> Outcome<()> {
+    postgres::append(report)
 }

@@ -10,7 +10,7 @@ use turnkeep_model::{Error, Result};
 
 use crate::exit::Stop;
 use crate::run_args::{Approve, Deny, Resolve, Resume, Tail};
-use crate::store_args::{Copy, Du, Export, Find, Fork, Gc, Import, Ls, Place, Rm, Verify};
+use crate::store_args::{Copy, Du, Erase, Export, Find, Fork, Gc, Import, Ls, Place, Rm, Tag, Verify};
 
 /// Durable, portable sessions for LLM agents: show, convert, compare and check session files.
 #[derive(Parser)]
@@ -44,6 +44,10 @@ pub(crate) enum Command {
     Fork(Fork),
     /// Remove stored sessions
     Rm(Rm),
+    /// Label a stored session, or list its labels
+    Tag(Tag),
+    /// Take a secret out of a stored session: journal, bodies, index and caches
+    Erase(Erase),
     /// Check every sum of stored sessions; exit 6 where one is wrong
     Verify(Verify),
     /// Say what takes how much space in the store

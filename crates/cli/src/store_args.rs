@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args as Group, ValueEnum};
+use clap::{ArgGroup, Args as Group, ValueEnum};
 use turnkeep_codec::Target;
 use turnkeep_store::{Sort, Store, open};
 
@@ -14,7 +14,7 @@ use crate::exit::Stop;
 /// Which store is meant.
 #[derive(Group)]
 pub(crate) struct Place {
-    /// The store: `sqlite:PATH`, `file:DIR`; by default `TURNKEEP_STORE`, or a file in your data directory
+    /// The store: `sqlite:PATH`, `file:DIR`, `postgres://…`; by default `TURNKEEP_STORE`, or a file in your data directory
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
 }
@@ -32,6 +32,9 @@ impl Place {
     /// Whether there is a store already: looking for a session must not make one.
     pub(crate) fn exists(&self) -> bool {
         let url = self.url().unwrap_or_default();
+        if url.starts_with("postgres") {
+            return true;
+        }
         let path = url.split_once(':').map_or("", |(_, path)| path.split('?').next().unwrap_or_default());
         std::path::Path::new(path).exists()
     }
@@ -153,11 +156,78 @@ pub(crate) struct Rm {
     pub(crate) place: Place,
 }
 
+/// Label a stored session, or list its labels
+#[derive(Group)]
+pub(crate) struct Tag {
+    /// The session
+    pub(crate) id: String,
+    /// Labels to set
+    #[arg(value_name = "KEY[=VALUE]", value_parser = label)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Take this label off
+    #[arg(long, short = 'd', value_name = "KEY")]
+    pub(crate) remove: Vec<String>,
+    /// Give the session this title
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+impl Tag {
+    pub(crate) fn changes(&self) -> bool {
+        !self.set.is_empty() || !self.remove.is_empty() || self.title.is_some()
+    }
+}
+
+fn label(word: &str) -> Result<(String, String), String> {
+    let (key, value) = word.split_once('=').unwrap_or((word, ""));
+    if key.is_empty() {
+        return Err("a label needs a key, as in team=red".to_owned());
+    }
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+/// Take a secret out of a stored session
+#[derive(Group)]
+#[group(skip)]
+#[command(group = ArgGroup::new("what").required(true).args(["text", "text_from", "beginning", "at"]))]
+pub(crate) struct Erase {
+    /// The session
+    pub(crate) id: String,
+    /// Erase this text; others may see it in the list of processes
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) text: Option<String>,
+    /// Erase the text in this file; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) text_from: Option<PathBuf>,
+    /// Erase every word that begins like this, as in `sk-`
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) beginning: Option<String>,
+    /// Erase the text at this path, as in `turns[3].blocks[1].text`
+    #[arg(long, value_name = "PATH")]
+    pub(crate) at: Option<String>,
+    /// Only in this record
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) seq: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
 /// Check every sum of stored sessions
 #[derive(Group)]
 pub(crate) struct Verify {
     /// One session; all of them where it is not named
     pub(crate) id: Option<String>,
+    /// Save what can be saved of damaged journals, and say what that is
+    #[arg(long, conflicts_with = "id")]
+    pub(crate) repair: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -22,6 +22,8 @@
 //! # }).unwrap();
 //! ```
 
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod claim;
 pub mod disk;
 mod error;
 mod ext;
@@ -29,8 +31,20 @@ mod file;
 mod import;
 mod memory;
 mod options;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "only SQLite trains dictionaries"))]
+mod packed;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod power;
 mod query;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod retention;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod said;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod scrub;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod snippet;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -47,6 +61,8 @@ pub use file::FileStore;
 pub use import::Imported;
 pub use memory::MemoryStore;
 pub use options::{Clock, Durability, Listener, Notice, Options};
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresStore;
 pub use power::{
     Accounting, Claim, Erased, Freed, HeadCache, Hit, Lease, Leases, Maintenance, Repair, Repaired, Retention, Search,
     SearchQuery, SessionUse, Usage,

@@ -75,7 +75,10 @@ impl Cursor {
     /// `Unsupported` if the word is no cursor.
     pub fn from_word(word: &str) -> Result<Cursor> {
         let parsed = word.split_once('.').and_then(|(time, id)| Some((time.parse().ok()?, SessionId::new(id))));
-        let (time, id) = parsed.ok_or_else(|| Error::new(ErrorKind::Unsupported, "this is no place in a listing"))?;
+        let (time, id) = parsed.ok_or_else(|| {
+            Error::new(ErrorKind::Unsupported, "this is no place in a listing")
+                .hint("take the word that the page before ended with")
+        })?;
         Ok(Cursor { time, id })
     }
 }

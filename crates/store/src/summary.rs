@@ -123,6 +123,18 @@ pub(crate) struct Effects {
     blocks: u64,
 }
 
+/// What a batch changes: see [`Summary::apply`]. What is not set stays.
+#[cfg(feature = "postgres")]
+pub(crate) struct Change<'a> {
+    pub(crate) opened_with: Option<(u64, u64)>,
+    pub(crate) turns: u64,
+    pub(crate) blocks: u64,
+    pub(crate) created: Option<i64>,
+    pub(crate) updated: i64,
+    pub(crate) title: Option<Option<&'a str>>,
+    pub(crate) status: Option<Option<&'a str>>,
+}
+
 impl Effects {
     /// What `batch` brings, whose line has `bytes` bytes.
     pub(crate) fn of(batch: &Batch, bytes: usize) -> Effects {
@@ -130,6 +142,22 @@ impl Effects {
         let mut effects = Effects { last: batch.last(), bytes: bytes as u64, time, ..Effects::default() };
         batch.events.iter().for_each(|entry| effects.note(&entry.event));
         effects
+    }
+
+    /// What a batch after `at` changes in a row of summaries, for databases that apply it themselves.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn changes(&self, at: Seq, now: i64) -> Change<'_> {
+        let time = self.time.unwrap_or(now);
+        let begun = (at == Seq::START).then_some(time);
+        Change {
+            opened_with: self.opened_with,
+            turns: self.turns,
+            blocks: self.blocks,
+            created: self.created.or(begun),
+            updated: self.updated.unwrap_or(time),
+            title: self.title.as_ref().map(Option::as_deref),
+            status: self.status.as_ref().map(Option::as_deref),
+        }
     }
 
     fn note(&mut self, event: &Event) {

@@ -19,6 +19,7 @@ pub struct Driver {
     pub about: &'static str,
     /// Whether what is stored is still there when the store is opened again.
     pub keeps: Keeps,
+    parameters: Parameters,
     open: fn(&str, Options) -> Result<Arc<dyn Store>>,
 }
 
@@ -31,6 +32,16 @@ pub enum Keeps {
     Forever,
 }
 
+/// Who understands what follows the `?` of a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parameters {
+    /// Only what every store understands.
+    Ours,
+    /// The driver, as to the rest.
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "no driver of this build has its own"))]
+    Theirs,
+}
+
 /// Every driver that is built in.
 pub const DRIVERS: &[Driver] = &[
     Driver {
@@ -38,6 +49,7 @@ pub const DRIVERS: &[Driver] = &[
         usage: "memory:",
         about: "in memory, until the process ends",
         keeps: Keeps::WhileOpen,
+        parameters: Parameters::Ours,
         open: |_, options| Ok(Arc::new(MemoryStore::new(options))),
     },
     Driver {
@@ -45,6 +57,7 @@ pub const DRIVERS: &[Driver] = &[
         usage: "file:DIR",
         about: "one journal file a session",
         keeps: Keeps::Forever,
+        parameters: Parameters::Ours,
         open: |folder, options| Ok(Arc::new(FileStore::open(&path(folder)?, options)?)),
     },
     #[cfg(feature = "sqlite")]
@@ -53,14 +66,24 @@ pub const DRIVERS: &[Driver] = &[
         usage: "sqlite:PATH",
         about: "one SQLite file",
         keeps: Keeps::Forever,
+        parameters: Parameters::Ours,
         open: |file, options| Ok(Arc::new(crate::sqlite::SqliteStore::open(&path(file)?, options)?)),
+    },
+    #[cfg(feature = "postgres")]
+    Driver {
+        scheme: "postgres",
+        usage: "postgres://USER:PASSWORD@HOST/DATABASE",
+        about: "PostgreSQL, for many processes at once",
+        keeps: Keeps::Forever,
+        parameters: Parameters::Theirs,
+        open: |place, options| Ok(Arc::new(crate::postgres::PostgresStore::open(place, options)?)),
     },
 ];
 
 /// Drivers that exist, with the feature that builds them.
-const FEATURES: &[(&str, &str)] = &[("sqlite", "sqlite"), ("postgres", "postgres"), ("postgresql", "postgres")];
+const FEATURES: &[(&str, &str)] = &[("sqlite", "sqlite"), ("postgres", "postgres")];
 
-/// Opens a store by its URL: `memory:`, `file:DIR`, `sqlite:PATH`. `?durability=process` trades the loss of power
+/// Opens a store by its URL: `memory:`, `file:DIR`, `sqlite:PATH`, `postgres://…`. `?durability=process` trades the loss of power
 /// against speed.
 ///
 /// # Errors
@@ -77,14 +100,21 @@ pub fn open_with(url: &str, mut options: Options) -> Result<Arc<dyn Store>> {
     let Some((scheme, rest)) = url.split_once(':') else {
         return Err(Error::new(ErrorKind::Unsupported, "a store is named by a URL").hint(known()));
     };
+    let scheme = if scheme == "postgresql" { "postgres" } else { scheme };
     let Some(driver) = DRIVERS.iter().find(|driver| driver.scheme == scheme) else {
         return Err(unknown(scheme));
     };
     let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    let mut theirs = Vec::new();
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
-        set(&mut options, parameter)?;
+        if driver.parameters == Parameters::Theirs && !parameter.starts_with("durability=") {
+            theirs.push(parameter);
+        } else {
+            set(&mut options, parameter)?;
+        }
     }
-    (driver.open)(place, options)
+    let place = if theirs.is_empty() { place.to_owned() } else { format!("{place}?{}", theirs.join("&")) };
+    (driver.open)(&place, options)
 }
 
 fn set(options: &mut Options, parameter: &str) -> Result<()> {

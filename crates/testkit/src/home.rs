@@ -7,9 +7,14 @@ use tempfile::TempDir;
 use turnkeep_store::url::{DRIVERS, Driver};
 use turnkeep_store::{Options, Store, open_with};
 
+/// The environment variable with the URL of a PostgreSQL database for tests.
+pub const POSTGRES: &str = "TURNKEEP_POSTGRES";
+
 /// A home for one store, removed when it is dropped.
 pub struct Home {
     folder: TempDir,
+    /// The schema of a database that other tests use, too.
+    schema: String,
     /// The driver of the store.
     pub driver: &'static Driver,
 }
@@ -22,12 +27,29 @@ impl Home {
     #[expect(clippy::expect_used, reason = "a test cannot go on without it")]
     pub fn new(scheme: &str) -> Home {
         let driver = DRIVERS.iter().find(|driver| driver.scheme == scheme).expect("a driver of the table");
-        Home { folder: TempDir::new().expect("a temporary folder"), driver }
+        Home { folder: TempDir::new().expect("a temporary folder"), schema: schema(), driver }
+    }
+
+    /// Why no store of this scheme can be tested here, if that is so.
+    ///
+    /// # Panics
+    /// Where the continuous build (`CI=true`) would skip something.
+    pub fn missing(scheme: &str) -> Option<String> {
+        if scheme != "postgres" || std::env::var_os(POSTGRES).is_some() {
+            return None;
+        }
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "{POSTGRES} must be set where CI=true");
+        Some(format!("{POSTGRES} names no database"))
     }
 
     /// The URL of the store.
     pub fn url(&self) -> String {
         let scheme = self.driver.scheme;
+        if scheme == "postgres" {
+            let server = std::env::var(POSTGRES).unwrap_or_default();
+            let mark = if server.contains('?') { '&' } else { '?' };
+            return format!("{server}{mark}schema={}", self.schema);
+        }
         if self.driver.usage.len() == scheme.len() + 1 {
             return format!("{scheme}:");
         }
@@ -56,5 +78,21 @@ impl Home {
     #[expect(clippy::expect_used, reason = "a test cannot go on without it")]
     pub fn open_with(&self, options: Options) -> Arc<dyn Store> {
         open_with(&self.url(), options).expect("the store opens")
+    }
+}
+
+/// A name that no other test has.
+fn schema() -> String {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    format!("test_{:016x}", RandomState::new().build_hasher().finish())
+}
+
+#[cfg(feature = "postgres")]
+impl Drop for Home {
+    fn drop(&mut self) {
+        if let ("postgres", Some(place)) = (self.driver.scheme, self.url().strip_prefix("postgres:")) {
+            // A store that was never opened has left nothing.
+            let _ = turnkeep_store::PostgresStore::destroy(place);
+        }
     }
 }

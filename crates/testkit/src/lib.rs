@@ -12,6 +12,10 @@ pub mod golden;
 mod home;
 pub mod laws;
 mod run;
+#[cfg(unix)]
+pub mod server;
+#[cfg(unix)]
+pub mod vfs;
 
-pub use home::Home;
+pub use home::{Home, POSTGRES};
 pub use run::{cases, for_all, seed};

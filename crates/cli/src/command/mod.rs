@@ -34,6 +34,8 @@ pub(crate) fn run(command: Command) -> Ending {
         Command::Search(args) => store::search(&args),
         Command::Fork(args) => store::fork(&args),
         Command::Rm(args) => store::rm(&args),
+        Command::Tag(args) => store::tag(&args),
+        Command::Erase(args) => store::erase(&args),
         Command::Verify(args) => store::verify(&args),
         Command::Du(args) => store::du(&args),
         Command::Gc(args) => store::gc(&args),

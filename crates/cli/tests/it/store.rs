@@ -98,6 +98,124 @@ fn space_is_accounted_and_given_back() {
 }
 
 #[test]
+fn labels_are_set_listed_and_looked_for() {
+    let place = stored();
+
+    let set = place.run("tag talk team=blue urgent --title Renamed --store sqlite:s.db").ends(0);
+    let again = place.run("tag talk team=blue urgent --store sqlite:s.db --json").ends(0);
+    let found = place.run("ls --tag team=blue --tag urgent --title renam --store sqlite:s.db").ends(0);
+    let none = place.run("ls --tag team=red --store sqlite:s.db").ends(0);
+    let removed = place.run("tag talk -d urgent --store sqlite:s.db").ends(0);
+
+    assert_eq!(set.out, "title Renamed\nteam=blue\nurgent=\n");
+    assert!(again.out.contains("\"last\": 3"), "nothing changed, nothing is appended: {}", again.out);
+    assert!(found.out.contains("talk  Renamed"), "{}", found.out);
+    assert!(!none.out.contains("talk"), "{}", none.out);
+    assert_eq!(removed.out, "title Renamed\nteam=blue\n");
+    place.run("tag nothing x=y --store sqlite:s.db").ends(4);
+    place.run("tag talk =y --store sqlite:s.db").ends(2);
+}
+
+#[test]
+fn a_secret_is_erased_by_text_beginning_or_path() {
+    let place = stored().with("secret.txt", "the needle\n");
+
+    place.run("erase talk --text-from secret.txt --store sqlite:s.db").ends(0);
+    let shown = place.run("show talk --store sqlite:s.db").ends(0);
+    let word = place.run("erase talk --beginning Whe --store sqlite:s.db --json").ends(0);
+    let path = place.run("erase talk --at turns[0].blocks[0].text --store sqlite:s.db").ends(0);
+
+    assert!(shown.out.contains("Where is [erased]?"), "{}", shown.out);
+    assert!(word.out.contains("\"records\": [\n    2\n  ]"), "{}", word.out);
+    assert_eq!(path.out, "erased from 1 record\n");
+    place.run("erase talk --text needle --store sqlite:s.db").ends(4);
+    place.run("erase talk --store sqlite:s.db").ends(2);
+    assert_eq!(place.run("search needle --store sqlite:s.db").ends(0).out, "0 hits\n");
+    place.run("verify --store sqlite:s.db").ends(0);
+}
+
+#[test]
+fn repair_says_what_it_saved() {
+    let place = stored();
+    place.run("copy --store sqlite:s.db --to-store file:journals").ends(0);
+    let file = place.path("journals/talk.turnkeep.jsonl");
+    let damaged = std::fs::read_to_string(&file).unwrap().replace("\"seq\":2", "\"seq\":5");
+    std::fs::write(&file, damaged).unwrap();
+
+    place.run("verify --store file:journals").ends(6);
+    let repaired = place.run("verify --repair --store file:journals").ends(0);
+
+    assert!(repaired.out.starts_with("talk: saved up to record 1; lost "), "{}", repaired.out);
+    place.run("verify --store file:journals").ends(0);
+}
+
+#[test]
 fn a_store_that_is_unknown_is_refused() {
     Place::new().run("ls --store ftp:x").ends(1).says("no store here has URLs that begin with `ftp:`");
+}
+
+#[test]
+fn forks_of_forks_share_their_past_after_a_move_too() {
+    let place = stored();
+    place.run("fork talk --as long --store sqlite:s.db").ends(0);
+    place.run("fork long --at 1 --as a-short-fork-of-a-fork --store sqlite:s.db").ends(0);
+
+    place.run("copy --store sqlite:s.db --to-store sqlite:other.db").ends(0);
+
+    let listed = |store: &str| place.run(&format!("ls --json --store {store}")).ends(0).out;
+    assert_eq!(listed("sqlite:other.db"), listed("sqlite:s.db"));
+}
+
+#[cfg(not(feature = "postgres"))]
+#[test]
+fn a_store_that_is_not_built_in_names_its_feature_and_no_password() {
+    let ran = Place::new().run("ls --store postgres://me:hunter2@host/db").ends(1);
+
+    let ran = ran.says("no store here has URLs that begin with `postgres:`");
+    assert!(ran.err.contains("help: build with the feature `postgres`"), "{}", ran.err);
+    assert!(!ran.err.contains("hunter2"), "{}", ran.err);
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn moving_to_postgres_is_one_command() {
+    use turnkeep_testkit::Home;
+    if let Some(reason) = Home::missing("postgres") {
+        eprintln!("skipped: postgres ({reason})");
+        return;
+    }
+    let (place, home) = (stored(), Home::new("postgres"));
+    place.run("fork talk --as child --store sqlite:s.db").ends(0);
+    place.run("fork child --at 1 --as grandchild --store sqlite:s.db").ends(0);
+    let both = |words: &str| {
+        let run = |store: &str| place.run(&format!("{words} --store {store}")).ends(0).out;
+        (run("sqlite:s.db"), run(&home.url()))
+    };
+
+    let copied = place.run(&format!("copy --store sqlite:s.db --to-store {}", home.url())).ends(0);
+
+    assert_eq!(copied.out, "copied 3 sessions, every digest compared\n");
+    let looks = [
+        "ls --json",
+        "ls --tag team=red --json",
+        "search needle --session child --json",
+        "show grandchild",
+        "export talk",
+    ];
+    for words in looks.into_iter().chain(["verify --json"]) {
+        let (there, here) = both(words);
+        assert_eq!(here, there, "{words}");
+    }
+    place.run(&format!("show nothing --store {}", home.url())).ends(4);
+    place.run(&format!("du --json --store {}", home.url())).ends(0);
+    place.run(&format!("rm talk --store {}", home.url())).ends(0);
+    place.run(&format!("gc --store {}", home.url())).ends(0);
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn a_server_that_is_not_there_is_named_without_the_password() {
+    let ran = Place::new().run("ls --store postgres://me:hunter2@127.0.0.1:1/db").ends(1);
+
+    assert!(ran.err.contains("PostgreSQL") && !ran.err.contains("hunter2"), "{}", ran.err);
 }

@@ -1,64 +1,19 @@
 //! Appending and forking, inside a transaction of the writer.
 
+use std::borrow::Cow;
+
 use rusqlite::params;
-use turnkeep_model::{Batch, Event, Head, Seq, SessionId, Spelling};
+use turnkeep_model::{Seq, SessionId};
 
 use super::chain::{Place, key, signed};
 use super::desk::Desk;
-use super::dictionary::Dictionaries;
 use super::pack::{Packed, pack};
 use super::schema::failed;
 use crate::error::{Error, Result};
-use crate::store::{check_batch, check_size, no_such_place, taken};
+use crate::packed::ready::spelling_number;
+pub(super) use crate::packed::ready::{Ready, hashes, ready};
+use crate::store::{no_such_place, taken};
 use crate::summary::{Effects, Summary};
-
-/// A batch, made ready by whoever appends it, so that the writer has little to do.
-pub(super) struct Ready {
-    pub(super) session: SessionId,
-    pub(super) at: Seq,
-    pub(super) first: Seq,
-    pub(super) spelling: Spelling,
-    pub(super) packed: Packed,
-    pub(super) effects: Effects,
-    /// The events that concern the head.
-    pub(super) notes: Vec<(Seq, Event)>,
-}
-
-/// A line, and the batch it is of, made ready.
-pub(super) fn ready(
-    session: &SessionId,
-    at: Seq,
-    batch: &Batch,
-    limit: usize,
-    dictionaries: &Dictionaries,
-) -> Result<(Ready, String)> {
-    check_batch(session, at, batch)?;
-    let line = batch.to_line();
-    check_size(session, line.len(), limit)?;
-    let ready = Ready {
-        session: session.clone(),
-        at,
-        first: batch.seq,
-        spelling: batch.spelling(),
-        packed: pack(&line, dictionaries)?,
-        effects: Effects::of(batch, line.len()),
-        notes: notes(batch),
-    };
-    Ok((ready, line))
-}
-
-/// What a head needs of a batch; of turns only that they opened.
-fn notes(batch: &Batch) -> Vec<(Seq, Event)> {
-    let numbered = batch.events.iter().zip(batch.seq.0..).map(|(entry, seq)| (Seq(seq), &entry.event));
-    numbered.filter(|(_, event)| Head::concerns(event)).map(|(seq, event)| (seq, note(event))).collect()
-}
-
-fn note(event: &Event) -> Event {
-    match event {
-        Event::TurnOpened(_) => Event::TurnOpened(turnkeep_model::event::TurnOpened::default()),
-        other => other.clone(),
-    }
-}
 
 /// Appends, if the session is where the appender believes it to be. Nothing is written before that is known.
 pub(super) fn append(desk: &mut Desk, ready: &Ready) -> Result<Seq> {
@@ -71,6 +26,7 @@ pub(super) fn append(desk: &mut Desk, ready: &Ready) -> Result<Seq> {
     };
     let summary = update(desk, &place, &ready.effects)?;
     insert(desk, &place, &summary, ready)?;
+    super::search::lacks(desk, place.sid)?;
     super::heads::note(desk, place.sid, ready)?;
     Ok(ready.effects.last)
 }
@@ -124,7 +80,7 @@ fn set_tags(desk: &Desk, sid: i64, tags: &[(String, String)]) -> Result<()> {
 }
 
 fn insert(desk: &Desk, place: &Place, summary: &Summary, ready: &Ready) -> Result<()> {
-    let packed = &ready.packed;
+    let packed = &readable(desk, ready)?;
     put_bodies(desk, packed)?;
     desk.connection
         .prepare_cached("INSERT INTO batch VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")
@@ -147,17 +103,22 @@ fn insert(desk: &Desk, place: &Place, summary: &Summary, ready: &Ready) -> Resul
         .map_err(failed)
 }
 
-pub(super) fn spelling_number(spelling: Spelling) -> i64 {
-    match spelling {
-        Spelling::Ours => 0,
-        Spelling::Foreign => 1,
+/// What is stored; packed anew if its dictionary was retired meanwhile, by whatever process.
+fn readable<'a>(desk: &Desk, ready: &'a Ready) -> Result<Cow<'a, Packed>> {
+    if desk.has_dictionary(ready.packed.dictionary)? {
+        return Ok(Cow::Borrowed(&ready.packed));
     }
+    repacked(desk, &ready.line).map(Cow::Owned)
 }
 
-/// The hashes of the bodies of a line, one after the other.
-pub(super) fn hashes(packed: &Packed) -> Option<Vec<u8>> {
-    let hashes: Vec<u8> = packed.bodies.iter().flat_map(|body| body.hash).collect();
-    if hashes.is_empty() { None } else { Some(hashes) }
+/// A line, packed against a dictionary that is in the store.
+pub(super) fn repacked(desk: &Desk, line: &str) -> Result<Packed> {
+    let packed = pack(line, &desk.dictionaries)?;
+    if desk.has_dictionary(packed.dictionary)? {
+        return Ok(packed);
+    }
+    desk.dictionaries.retire(packed.dictionary);
+    pack(line, &desk.dictionaries)
 }
 
 /// Stores the bodies that are new, and counts one more use of each.
@@ -188,8 +149,8 @@ pub(super) fn fork(desk: &mut Desk, session: &SessionId, at: Seq, child: &Sessio
     let same = at == place.last;
     desk.connection
         .prepare_cached(
-            "INSERT INTO session (id, past, until, origin, last, turns, blocks, bytes, created, updated, title, status) \
-             SELECT ?1, ?2, ?3, ?4, ?3, batch.turns, batch.blocks, batch.bytes, s.created, s.updated, s.title, \
+            "INSERT INTO session (id, past, until, origin, last, indexed, turns, blocks, bytes, created, updated, title, status) \
+             SELECT ?1, ?2, ?3, ?4, ?3, ?3, batch.turns, batch.blocks, batch.bytes, s.created, s.updated, s.title, \
              CASE WHEN ?5 THEN s.status END FROM session s, batch WHERE s.sid = ?6 AND batch.at = ?7",
         )
         .and_then(|mut insert| {

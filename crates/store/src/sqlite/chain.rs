@@ -1,11 +1,14 @@
 //! Sessions and the pasts they share: from an id to the ranges of rows that are its journal.
 
-use rusqlite::{OptionalExtension, Row, params};
+use std::sync::Arc;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use turnkeep_model::{Batch, Seq, SessionId, Spelling};
 
 use super::desk::Desk;
-use super::dictionary::Dictionary;
-use super::pack::{damaged, join};
+use super::dictionary::{Dictionaries, Dictionary};
+use super::pack::{Unpacker, damaged, join, whole};
 use super::schema::failed;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -17,6 +20,9 @@ macro_rules! concat_columns {
 }
 
 pub(super) use concat_columns;
+
+/// The rows between two keys.
+const RANGE: &str = concat_columns!("WHERE at >= ?1 AND at <= ?2 ORDER BY at");
 
 /// A session row.
 #[derive(Debug, Clone, Copy)]
@@ -113,14 +119,18 @@ impl Desk {
         Ok(batches)
     }
 
-    /// The batches that begin within a page, wherever they end.
+    /// The batches that begin within a page, wherever they end. Whole journals are read this way: a line without large
+    /// bodies is read where it was decompressed.
     pub(super) fn begun(&mut self, page: Segment) -> Result<Vec<Batch>> {
-        let rows = self.rows(key_up_to(page.sid, page.after.next()), key_up_to(page.sid, page.until))?;
-        let mut batches = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let at = seq_of(row.at);
-            let line = self.line(row).map_err(|error| error.seq(at))?;
-            batches.push(Batch::from_line_spelled(&line, row.spelling).map_err(|error| Error::from(error).seq(at))?);
+        let Desk { connection, dictionaries, unpacker, .. } = self;
+        let mut select = connection.prepare_cached(RANGE).map_err(failed)?;
+        let range = params![key_up_to(page.sid, page.after.next()), key_up_to(page.sid, page.until)];
+        let mut rows = select.query(range).map_err(failed)?;
+        let mut batches = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let at = seq_of(row.get(0).map_err(failed)?);
+            let batch = read_batch(row, connection, dictionaries, unpacker).map_err(|error| error.seq(at))?;
+            batches.push(batch);
         }
         Ok(batches)
     }
@@ -146,10 +156,7 @@ impl Desk {
     }
 
     fn rows(&self, from: i64, to: i64) -> Result<Vec<Stored>> {
-        let mut select = self
-            .connection
-            .prepare_cached(concat_columns!("WHERE at >= ?1 AND at <= ?2 ORDER BY at"))
-            .map_err(failed)?;
+        let mut select = self.connection.prepare_cached(RANGE).map_err(failed)?;
         let rows = select.query_map(params![from, to], Stored::read).map_err(failed)?;
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
@@ -166,38 +173,78 @@ impl Desk {
 
     /// The line of a row.
     pub(super) fn line(&mut self, row: &Stored) -> Result<String> {
-        let mut bodies = Vec::new();
-        for hash in row.bodies.as_deref().unwrap_or_default().chunks(32) {
-            bodies.push(self.body(hash)?);
-        }
-        let rest = self.decompress(row.dictionary, row.raw, &row.data)?;
-        join(&rest, &bodies)
+        let Desk { connection, dictionaries, unpacker, .. } = self;
+        line(row, connection, dictionaries, unpacker)
     }
 
-    fn body(&mut self, hash: &[u8]) -> Result<Vec<u8>> {
-        let found = {
-            let mut select =
-                self.connection.prepare_cached("SELECT raw, data FROM body WHERE hash = ?1").map_err(failed)?;
-            let found = select.query_row([hash], |row| Ok((unsigned(row, 0)?, row.get::<_, Vec<u8>>(1)?)));
-            found.optional().map_err(failed)?
-        };
-        let (raw, data) = found.ok_or_else(|| damaged("a large body is missing"))?;
-        let raw = usize::try_from(raw).unwrap_or_default();
-        zstd::bulk::decompress(&data, raw).map_err(|error| damaged("a large body cannot be read").because(error))
+    /// A dictionary of this store.
+    pub(super) fn dictionary(&self, id: i64) -> Result<Dictionary> {
+        load_dictionary(&self.connection, id)
+    }
+
+    /// Whether what is compressed against this dictionary can be read back: it may have been retired meanwhile.
+    pub(super) fn has_dictionary(&self, id: i64) -> Result<bool> {
+        if id == 0 {
+            return Ok(true);
+        }
+        let mut select =
+            self.connection.prepare_cached("SELECT 1 FROM dictionary WHERE id = ?1 AND raw > 0").map_err(failed)?;
+        select.exists([id]).map_err(failed)
     }
 
     pub(super) fn decompress(&mut self, dictionary: i64, raw: usize, data: &[u8]) -> Result<Vec<u8>> {
         let Desk { connection, dictionaries, unpacker, .. } = self;
-        unpacker.decompress(dictionary, raw, data, |id| match dictionaries.get(id) {
-            Some(known) => Ok(known),
-            // Another process trained it.
-            None => Ok(dictionaries.adopt(load_dictionary(connection, id)?)),
-        })
+        let find = |id| find_dictionary(connection, dictionaries, id);
+        unpacker.decompress(dictionary, raw, data, find).map(<[u8]>::to_vec)
     }
 }
 
-fn load_dictionary(connection: &rusqlite::Connection, id: i64) -> Result<Dictionary> {
-    let mut select = connection.prepare_cached("SELECT raw, data FROM dictionary WHERE id = ?1").map_err(failed)?;
+/// The batch of a row of [`RANGE`].
+fn read_batch(
+    row: &Row<'_>,
+    connection: &Connection,
+    dictionaries: &Dictionaries,
+    unpacker: &mut Unpacker,
+) -> Result<Batch> {
+    let spelling = spelling(row).map_err(failed)?;
+    if !matches!(row.get_ref(6), Ok(ValueRef::Null)) {
+        let stored = Stored::read(row).map_err(failed)?;
+        return Ok(Batch::from_line_spelled(&line(&stored, connection, dictionaries, unpacker)?, spelling)?);
+    }
+    let (dictionary, raw) = (row.get(4).map_err(failed)?, unsigned(row, 5).map_err(failed)?);
+    let data =
+        row.get_ref(7).map_err(failed)?.as_blob().map_err(|error| damaged("a row has another shape").because(error))?;
+    let find = |id| find_dictionary(connection, dictionaries, id);
+    let plain = unpacker.decompress(dictionary, usize::try_from(raw).unwrap_or_default(), data, find)?;
+    Ok(Batch::from_line_spelled(whole(plain)?, spelling)?)
+}
+
+fn line(row: &Stored, connection: &Connection, dictionaries: &Dictionaries, unpacker: &mut Unpacker) -> Result<String> {
+    let hashes = row.bodies.as_deref().unwrap_or_default().chunks(32);
+    let bodies: Vec<Vec<u8>> = hashes.map(|hash| body(connection, hash)).collect::<Result<_>>()?;
+    let find = |id| find_dictionary(connection, dictionaries, id);
+    join(unpacker.decompress(row.dictionary, row.raw, &row.data, find)?, &bodies)
+}
+
+fn body(connection: &Connection, hash: &[u8]) -> Result<Vec<u8>> {
+    let mut select = connection.prepare_cached("SELECT raw, data FROM body WHERE hash = ?1").map_err(failed)?;
+    let found = select.query_row([hash], |row| Ok((unsigned(row, 0)?, row.get::<_, Vec<u8>>(1)?)));
+    let (raw, data) = found.optional().map_err(failed)?.ok_or_else(|| damaged("a large body is missing"))?;
+    let raw = usize::try_from(raw).unwrap_or_default();
+    zstd::bulk::decompress(&data, raw).map_err(|error| damaged("a large body cannot be read").because(error))
+}
+
+fn find_dictionary(connection: &Connection, dictionaries: &Dictionaries, id: i64) -> Result<Arc<Dictionary>> {
+    match dictionaries.get(id) {
+        Some(known) => Ok(known),
+        // Another process trained it.
+        None => Ok(dictionaries.adopt(load_dictionary(connection, id)?)),
+    }
+}
+
+fn load_dictionary(connection: &Connection, id: i64) -> Result<Dictionary> {
+    let mut select =
+        connection.prepare_cached("SELECT raw, data FROM dictionary WHERE id = ?1 AND raw > 0").map_err(failed)?;
     let found = select.query_row([id], |row| Ok((unsigned(row, 0)?, row.get::<_, Vec<u8>>(1)?)));
     let (raw, data) = found.optional().map_err(failed)?.ok_or_else(|| damaged("a dictionary is missing"))?;
     let bytes = zstd::bulk::decompress(&data, usize::try_from(raw).unwrap_or_default())
@@ -206,9 +253,9 @@ fn load_dictionary(connection: &rusqlite::Connection, id: i64) -> Result<Diction
 }
 
 /// The newest dictionary of the store, if one was trained.
-pub(super) fn newest_dictionary(connection: &rusqlite::Connection) -> Result<Option<Dictionary>> {
+pub(super) fn newest_dictionary(connection: &Connection) -> Result<Option<Dictionary>> {
     let newest: Option<i64> =
-        connection.query_row("SELECT max(id) FROM dictionary", [], |row| row.get(0)).map_err(failed)?;
+        connection.query_row("SELECT max(id) FROM dictionary WHERE raw > 0", [], |row| row.get(0)).map_err(failed)?;
     newest.map(|id| load_dictionary(connection, id)).transpose()
 }
 
@@ -231,11 +278,15 @@ impl Stored {
             at: row.get(0)?,
             last: Seq(unsigned(row, 1)?),
             turns_before: unsigned(row, 2)?,
-            spelling: if row.get::<_, i64>(3)? == 0 { Spelling::Ours } else { Spelling::Foreign },
+            spelling: spelling(row)?,
             dictionary: row.get(4)?,
             raw: usize::try_from(unsigned(row, 5)?).unwrap_or_default(),
             bodies: row.get(6)?,
             data: row.get(7)?,
         })
     }
+}
+
+fn spelling(row: &Row<'_>) -> rusqlite::Result<Spelling> {
+    Ok(if row.get::<_, i64>(3)? == 0 { Spelling::Ours } else { Spelling::Foreign })
 }

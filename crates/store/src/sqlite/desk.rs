@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use turnkeep_model::Head;
 
 use super::dictionary::Dictionaries;
+use super::log::{self, Log};
 use super::pack::Unpacker;
 use super::schema::{failed, open_writer};
 use super::search;
@@ -34,6 +35,8 @@ pub(super) struct Desk {
     pub(super) clock: Clock,
     /// Heads of sessions that are being appended to.
     pub(super) heads: HashMap<i64, Resident>,
+    /// The log, where this is the one who writes.
+    pub(super) log: Option<Log>,
 }
 
 /// A head in memory, and how many batches it has taken in since it was saved.
@@ -45,7 +48,7 @@ pub(super) struct Resident {
 
 impl Desk {
     pub(super) fn new(connection: Connection, dictionaries: Arc<Dictionaries>, clock: Clock) -> Desk {
-        Desk { connection, dictionaries, unpacker: Unpacker::default(), clock, heads: HashMap::new() }
+        Desk { connection, dictionaries, unpacker: Unpacker::default(), clock, heads: HashMap::new(), log: None }
     }
 }
 
@@ -73,9 +76,11 @@ impl Writer {
         options: &Options,
         load: impl FnOnce(&Connection) -> Result<Dictionaries>,
     ) -> Result<(Writer, Arc<Dictionaries>)> {
-        let connection = open_writer(file, options)?;
+        let mut connection = open_writer(file, options)?;
         let dictionaries = Arc::new(load(&connection)?);
+        let log = Log::watch(&mut connection, file, options.durability)?;
         let mut desk = Desk::new(connection, Arc::clone(&dictionaries), options.clock.clone());
+        desk.log = Some(log);
         let (requests, queue) = mpsc::channel();
         let thread = thread::Builder::new().name("turnkeep-writer".to_owned()).spawn(move || serve(&mut desk, &queue));
         let thread = thread.map_err(|error| Error::io("start the writing thread", file, error))?;
@@ -136,10 +141,13 @@ fn serve(desk: &mut Desk, queue: &Receiver<Request>) {
                 take(desk, queue, request);
             }
             // A fault of the index is found, and told, by whoever searches.
-            Err(RecvTimeoutError::Timeout) => match search::index_some(desk) {
-                Ok(search::Progress::More) => waiting = Duration::ZERO,
-                Ok(search::Progress::Done) | Err(_) => waiting = Duration::from_secs(3600),
-            },
+            Err(RecvTimeoutError::Timeout) => {
+                waiting = match search::index_some(desk) {
+                    Ok(search::Progress::More) => Duration::ZERO,
+                    Ok(search::Progress::Done) | Err(_) => Duration::from_secs(3600),
+                };
+                log::tend(desk);
+            }
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
@@ -155,6 +163,7 @@ fn take(desk: &mut Desk, queue: &Receiver<Request>, first: Request) {
             Request::Alone(work) => {
                 commit(desk, std::mem::take(&mut group));
                 work(desk);
+                log::tend(desk);
             }
         }
         if group.len() < GROUP {
@@ -179,6 +188,7 @@ fn commit(desk: &mut Desk, group: Vec<Task>) {
     for finish in finishes {
         finish(fate.clone());
     }
+    log::tend(desk);
 }
 
 /// Runs `work` in a transaction of its own. What fails is undone.
@@ -207,6 +217,6 @@ fn undone() -> Error {
         .hint("nothing was recorded; make room and try again")
 }
 
-fn execute(connection: &Connection, statement: &str) -> Result<()> {
+pub(super) fn execute(connection: &Connection, statement: &str) -> Result<()> {
     connection.prepare_cached(statement).and_then(|mut prepared| prepared.execute([])).map(drop).map_err(failed)
 }

@@ -1,25 +1,19 @@
 //! Taking a secret out of journals, bodies, the index and caches.
 
 use rusqlite::params;
-use turnkeep_model::json::{self, Nan};
-use turnkeep_model::{Batch, Json, Object, Seq, SessionId, Spelling};
+use turnkeep_model::{Seq, SessionId};
 
-use super::append::{hashes, put_bodies};
+use super::append::{hashes, put_bodies, repacked};
 use super::chain::Stored;
 use super::desk::Desk;
-use super::pack::{damaged, pack};
 use super::remove::drop_bodies;
 use super::schema::failed;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::power::Erased;
-
-/// What stands where something was erased.
-const MARK: &str = "[erased]";
+use crate::scrub::{MARK, check_needle, without};
 
 pub(super) fn erase(desk: &mut Desk, session: &SessionId, seq: Option<Seq>, needle: &str) -> Result<Erased> {
-    if needle.is_empty() || MARK.contains(needle) {
-        return Err(Error::new(ErrorKind::Unsupported, "this text cannot be erased").hint("name the secret itself"));
-    }
+    check_needle(needle)?;
     let place = desk.must_find(session)?;
     let mut erased = Erased::default();
     for segment in desk.segments(place.sid, place.last)? {
@@ -34,6 +28,8 @@ pub(super) fn erase(desk: &mut Desk, session: &SessionId, seq: Option<Seq>, need
     }
     if !erased.records.is_empty() {
         erased.shared_with = relatives(desk, session)?;
+        scrub_listing(desk, session, &erased.shared_with, needle)?;
+        retire_dictionaries(desk, needle)?;
         forget_derived(desk)?;
     }
     Ok(erased)
@@ -56,7 +52,7 @@ fn erase_row(desk: &mut Desk, row: &Stored, only: Option<Seq>, needle: &str, era
     let Some((line, records)) = without(&line, first, only, needle)? else {
         return Ok(());
     };
-    let packed = pack(&line, &desk.dictionaries)?;
+    let packed = repacked(desk, &line)?;
     put_bodies(desk, &packed)?;
     drop_bodies(desk, row.bodies.as_deref().unwrap_or_default())?;
     let changed = params![row.at, packed.dictionary, packed.raw as i64, hashes(&packed), packed.data];
@@ -68,61 +64,6 @@ fn erase_row(desk: &mut Desk, row: &Stored, only: Option<Seq>, needle: &str, era
         .map_err(failed)?;
     erased.records.extend(records);
     Ok(())
-}
-
-/// The line without the needle, and the records that held it.
-fn without(line: &str, first: Seq, only: Option<Seq>, needle: &str) -> Result<Option<(String, Vec<Seq>)>> {
-    let Json::Object(mut batch) = json::parse_with(line, Nan::Accept)?.into_json() else {
-        return Err(damaged("the batch is no object"));
-    };
-    let mut records = Vec::new();
-    if let Some((_, Json::Array(events))) = batch.iter_mut().find(|(key, _)| key.to_str_lossy() == "events") {
-        for (event, seq) in events.iter_mut().zip(first.0..) {
-            if only.is_none_or(|only| only == Seq(seq)) && scrub(event, needle) {
-                if let Json::Object(event) = event {
-                    event.set("erased", true);
-                }
-                records.push(Seq(seq));
-            }
-        }
-    }
-    if records.is_empty() {
-        return Ok(None);
-    }
-    batch.remove("sum");
-    let changed = Json::Object(batch).to_text();
-    // What is written now is ours, whoever spelled it before.
-    let batch = Batch::from_line_spelled(&changed, Spelling::Ours)?;
-    Ok(Some((batch.to_line(), records)))
-}
-
-/// Replaces the needle in every string below; tells whether it was there.
-fn scrub(json: &mut Json, needle: &str) -> bool {
-    match json {
-        Json::String(text) => {
-            let plain = text.to_str_lossy().into_owned();
-            let found = plain.contains(needle);
-            if found {
-                *json = Json::from(plain.replace(needle, MARK));
-            }
-            found
-        }
-        Json::Array(items) => items.iter_mut().fold(false, |found, item| scrub(item, needle) | found),
-        Json::Object(object) => scrub_object(object, needle),
-        _ => false,
-    }
-}
-
-fn scrub_object(object: &mut Object, needle: &str) -> bool {
-    let found = object.iter_mut().fold(false, |found, (_, value)| scrub(value, needle) | found);
-    let named = object.iter().any(|(key, _)| key.to_str_lossy().contains(needle));
-    if named {
-        let renamed: Vec<(String, Json)> =
-            object.iter().map(|(key, value)| (key.to_str_lossy().replace(needle, MARK), value.clone())).collect();
-        *object = Object::new();
-        renamed.into_iter().for_each(|(key, value)| object.push(key.as_str(), value));
-    }
-    found | named
 }
 
 /// Sessions that share a past with this one.
@@ -141,11 +82,72 @@ fn relatives(desk: &Desk, session: &SessionId) -> Result<Vec<SessionId>> {
     rows.map(|id| id.map(SessionId::new)).collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
+/// Replaces the needle in what listings show of these sessions.
+fn scrub_listing(desk: &Desk, session: &SessionId, others: &[SessionId], needle: &str) -> Result<()> {
+    for id in std::iter::once(session).chain(others) {
+        let values = params![id.as_str(), needle, MARK];
+        desk.connection
+            .execute("UPDATE session SET title = replace(title, ?2, ?3) WHERE id = ?1 AND instr(title, ?2)", values)
+            .map_err(failed)?;
+        desk.connection
+            .execute(
+                "UPDATE tag SET key = replace(key, ?2, ?3), value = replace(value, ?2, ?3) \
+                 WHERE sid = (SELECT sid FROM session WHERE id = ?1) AND (instr(key, ?2) OR instr(value, ?2))",
+                values,
+            )
+            .map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// How much of a needle in a dictionary is too much: training takes texts apart.
+const PIECE: usize = 8;
+
+/// Removes trained dictionaries that hold some of the needle, once nothing is compressed against them any more.
+fn retire_dictionaries(desk: &mut Desk, needle: &str) -> Result<()> {
+    desk.dictionaries.forget_samples();
+    let mut select = desk.connection.prepare("SELECT id FROM dictionary WHERE raw > 0").map_err(failed)?;
+    let ids = select.query_map([], |row| row.get::<_, i64>(0)).map_err(failed)?;
+    let ids: Vec<i64> = ids.collect::<rusqlite::Result<_>>().map_err(failed)?;
+    drop(select);
+    for id in ids {
+        if holds_piece(&desk.dictionary(id)?.bytes, needle.as_bytes()) {
+            repack(desk, id)?;
+            // The row stays, so that its number is never given to another.
+            desk.connection.execute("UPDATE dictionary SET raw = 0, data = x'' WHERE id = ?1", [id]).map_err(failed)?;
+            desk.dictionaries.retire(id);
+        }
+    }
+    Ok(())
+}
+
+fn holds_piece(bytes: &[u8], needle: &[u8]) -> bool {
+    let piece = needle.len().min(PIECE);
+    needle.windows(piece).any(|part| bytes.windows(piece).any(|window| window == part))
+}
+
+/// Compresses what was compressed against this dictionary against the built-in one.
+fn repack(desk: &mut Desk, id: i64) -> Result<()> {
+    let mut select =
+        desk.connection.prepare("SELECT at, raw, data FROM batch WHERE dictionary = ?1").map_err(failed)?;
+    let rows = select.query_map([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).map_err(failed)?;
+    let rows: Vec<(i64, i64, Vec<u8>)> = rows.collect::<rusqlite::Result<_>>().map_err(failed)?;
+    drop(select);
+    for (at, raw, data) in rows {
+        let plain = desk.decompress(id, usize::try_from(raw).unwrap_or_default(), &data)?;
+        let packed = desk.dictionaries.compress_built_in(&plain)?;
+        desk.connection
+            .execute("UPDATE batch SET dictionary = 0, data = ?2 WHERE at = ?1", params![at, packed])
+            .map_err(failed)?;
+    }
+    Ok(())
+}
+
 /// Drops what was derived from the journals: it is made anew without the needle.
 fn forget_derived(desk: &mut Desk) -> Result<()> {
     desk.heads.clear();
-    let statements =
-        "DELETE FROM head; INSERT INTO words (words) VALUES ('delete-all'); UPDATE session SET indexed = 0;";
+    let statements = "DELETE FROM head; INSERT INTO words (words) VALUES ('delete-all'); UPDATE session SET indexed = 0; \
+         INSERT OR IGNORE INTO unindexed SELECT sid FROM session;";
     desk.connection.execute_batch(statements).map_err(failed)
 }
 

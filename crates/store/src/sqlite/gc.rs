@@ -9,6 +9,7 @@ use super::remove::delete;
 use super::schema::failed;
 use crate::error::Result;
 use crate::power::{Freed, Retention};
+use crate::retention::{Candidate, expired_of};
 
 pub(super) fn gc(desk: &mut Desk, retention: &Retention) -> Result<Freed> {
     let before = size(&desk.connection)?;
@@ -36,7 +37,6 @@ pub(super) fn gc(desk: &mut Desk, retention: &Retention) -> Result<Freed> {
 /// The sessions that are no longer kept. Those that someone holds stay.
 fn expired(desk: &Desk, retention: &Retention) -> Result<Vec<SessionId>> {
     let now = desk.clock.now();
-    let oldest = retention.age.map(|age| now.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX)));
     let mut select = desk
         .connection
         .prepare_cached(
@@ -44,23 +44,12 @@ fn expired(desk: &Desk, retention: &Retention) -> Result<Vec<SessionId>> {
              ORDER BY updated DESC, id",
         )
         .map_err(failed)?;
-    let mut rows = select.query(params![now]).map_err(failed)?;
-    let (mut kept, mut bytes, mut expired) = (0u64, 0u64, Vec::new());
-    while let Some(row) = rows.next().map_err(failed)? {
-        let (id, updated): (String, i64) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
-        let weight = unsigned(row, 2).map_err(failed)?;
-        let held: bool = row.get(3).map_err(failed)?;
-        let keep = oldest.is_none_or(|oldest| updated >= oldest)
-            && retention.count.is_none_or(|count| kept < count)
-            && retention.bytes.is_none_or(|most| bytes.saturating_add(weight) <= most);
-        if keep || held {
-            kept += 1;
-            bytes = bytes.saturating_add(weight);
-        } else {
-            expired.push(SessionId::new(id));
-        }
-    }
-    Ok(expired)
+    let rows = select.query_map(params![now], |row| {
+        let (id, updated, bytes): (String, _, _) = (row.get(0)?, row.get(1)?, unsigned(row, 2)?);
+        Ok(Candidate { session: SessionId::new(id), updated, bytes, held: row.get(3)? })
+    });
+    let candidates: Vec<Candidate> = rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)?;
+    Ok(expired_of(candidates, retention, now))
 }
 
 /// Removes bodies that no batch speaks of; there are none unless something went wrong before.

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, params};
 use turnkeep_model::{Batch, Head, Seq, SessionId};
 
 use super::append::Ready;
-use super::chain::{Place, Segment, Stored, concat_columns, key_up_to, signed, unsigned};
+use super::chain::{Place, Segment, Stored, concat_columns, key_up_to, seq_of, signed, unsigned};
 use super::desk::{Desk, Resident};
 use super::schema::failed;
 use crate::error::{Error, Result};
@@ -139,26 +139,43 @@ pub(super) fn head(desk: &mut Desk, session: &SessionId) -> Result<Made> {
 fn head_of(desk: &mut Desk, place: &Place, segments: &[Segment]) -> Result<Made> {
     let start = cached(desk, segments)?.unwrap_or_default();
     let (head, replayed) = replay(desk, segments, start)?;
-    let worth = if replayed > OFTEN { Worth::Saving } else { Worth::Nothing };
-    Ok(Made { sid: place.sid, head, worth })
+    Ok(Made { sid: place.sid, head, worth: worth(replayed) })
 }
 
-/// The head and the last turns. Batches are read from the end backwards, until enough turns have begun.
+fn worth(replayed: u32) -> Worth {
+    if replayed > OFTEN { Worth::Saving } else { Worth::Nothing }
+}
+
+/// The head and the last turns. Batches are read from the end backwards, until enough turns have begun; those that the
+/// head lacks too are read once for both.
 pub(super) fn window(desk: &mut Desk, session: &SessionId, turns: u32) -> Result<(Window, Made)> {
     let place = desk.must_find(session)?;
     let segments = desk.segments(place.sid, place.last)?;
-    let made = head_of(desk, &place, &segments)?;
     let wanted = place.turns.saturating_sub(u64::from(turns));
     let (rows, open) = rows_since(desk, &segments, wanted)?;
+    let first = rows.last().map_or(place.last, |row| Seq(seq_of(row.at).0.saturating_sub(1)));
+    let start = cached(desk, &segments)?.unwrap_or_default();
+    let (mut head, mut replayed) = replay(desk, &until(&segments, first), start)?;
     let mut fold = TurnFold::after(u32::try_from(open).unwrap_or(u32::MAX));
     for row in rows.iter().rev() {
         let line = desk.line(row)?;
-        fold.apply(Batch::from_line_spelled(&line, row.spelling)?)?;
+        let batch = Batch::from_line_spelled(&line, row.spelling)?;
+        if row.last > head.seq {
+            take_in(&mut head, &batch)?;
+            replayed += 1;
+        }
+        fold.apply(batch)?;
     }
-    let mut head = made.head.clone();
+    let made = Made { sid: place.sid, head: head.clone(), worth: worth(replayed) };
     let (last, first) = fold.last(turns);
     head.session.turns = last;
     Ok((Window { head, first }, made))
+}
+
+/// These segments up to a record.
+fn until(segments: &[Segment], last: Seq) -> Vec<Segment> {
+    let cut = segments.iter().map(|segment| Segment { until: segment.until.min(last), ..*segment });
+    cut.filter(|segment| segment.after < segment.until).collect()
 }
 
 /// The rows from the end back to the one in which the turn `wanted` opened, and how many turns were open before that.

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, params};
-use turnkeep_model::event::RunStarted;
-use turnkeep_model::{Batch, Event, Run, Seq, SessionId, Time, Timing};
+use turnkeep_model::SessionId;
 
 use super::append::{append, ready};
 use super::chain::signed;
 use super::desk::Desk;
 use super::schema::failed;
-use crate::error::{Error, ErrorKind, Result};
+use crate::claim::{held, millis, passed, started};
+use crate::error::Result;
 use crate::power::{Claim, Lease};
 
 /// Sessions that wait for a worker: unfinished, and held by nobody.
@@ -29,15 +29,14 @@ pub(super) fn claim_next(desk: &mut Desk, claim: &Claim) -> Result<Option<Lease>
 pub(super) fn claim(desk: &mut Desk, session: &SessionId, claim: &Claim) -> Result<Lease> {
     let now = desk.clock.now();
     let place = desk.must_find(session)?;
-    let held: bool = desk
+    let busy: bool = desk
         .connection
         .query_row("SELECT coalesce(lease_until > ?2, 0) FROM session WHERE sid = ?1", params![place.sid, now], |row| {
             row.get(0)
         })
         .map_err(failed)?;
-    if held {
-        let what = "another worker holds the session";
-        return Err(Error::new(ErrorKind::Conflict, what).session(session).hint("wait until it lets go"));
+    if busy {
+        return Err(held(session));
     }
     grant(desk, session, claim, now)
 }
@@ -45,7 +44,7 @@ pub(super) fn claim(desk: &mut Desk, session: &SessionId, claim: &Claim) -> Resu
 fn grant(desk: &mut Desk, session: &SessionId, claim: &Claim, now: i64) -> Result<Lease> {
     let place = desk.must_find(session)?;
     let batch = started(place.last, claim, now);
-    let (ready, _) = ready(session, place.last, &batch, usize::MAX, &desk.dictionaries)?;
+    let ready = ready(session, place.last, &batch, usize::MAX, &desk.dictionaries)?;
     let token = append(desk, &ready)?;
     let until = now.saturating_add(millis(claim.time));
     desk.connection
@@ -53,16 +52,6 @@ fn grant(desk: &mut Desk, session: &SessionId, claim: &Claim, now: i64) -> Resul
         .and_then(|mut update| update.execute(params![place.sid, signed(token.0), until, claim.worker]))
         .map_err(failed)?;
     Ok(Lease { session: session.clone(), token, worker: claim.worker.clone(), until })
-}
-
-fn started(last: Seq, claim: &Claim, now: i64) -> Batch {
-    let time = jiff::Timestamp::from_millisecond(now).ok().map(Time::from_instant);
-    let timing = Timing { started: time.clone(), ..Timing::default() };
-    let run = Run { id: Some(claim.run.clone()), timing, ..Run::default() };
-    let mut batch = Batch::new(last.next(), vec![Event::from(RunStarted { run }).into()]);
-    batch.time = time;
-    batch.run = Some(claim.run.clone());
-    batch
 }
 
 pub(super) fn renew(desk: &Desk, lease: &Lease, time: Duration) -> Result<Lease> {
@@ -73,8 +62,7 @@ pub(super) fn renew(desk: &Desk, lease: &Lease, time: Duration) -> Result<Lease>
         .and_then(|mut update| update.execute(params![lease.session.as_str(), signed(lease.token.0), until]))
         .map_err(failed)?;
     if renewed == 0 {
-        let what = "the lease has passed to another worker";
-        return Err(Error::new(ErrorKind::Conflict, what).session(&lease.session).hint("stop, and claim again"));
+        return Err(passed(&lease.session));
     }
     Ok(Lease { until, ..lease.clone() })
 }
@@ -85,8 +73,4 @@ pub(super) fn release(desk: &Desk, lease: &Lease) -> Result<()> {
         .and_then(|mut update| update.execute(params![lease.session.as_str(), signed(lease.token.0)]))
         .map(drop)
         .map_err(failed)
-}
-
-fn millis(time: Duration) -> i64 {
-    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }

@@ -13,12 +13,19 @@ use crate::summary::{Origin, Summary};
 
 const COLUMNS: &str = "sid, id, origin, until, last, turns, blocks, bytes, created, updated, title, status";
 
-fn summary(row: &Row<'_>) -> rusqlite::Result<(i64, Summary)> {
+/// The most summaries that room is made for at once.
+const ROOM: usize = 16 << 10;
+
+/// The summary of a row, without its labels. A column that is not there costs as much to look at as one that is.
+fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
     let id = |index| Ok::<_, rusqlite::Error>(row.get_ref(index)?.as_str_or_null()?.map(SessionId::from));
-    let seq = Seq(unsigned(row, 3)?);
-    let summary = Summary {
+    let origin = match id(2)? {
+        Some(session) => Some(Origin { session, seq: Seq(unsigned(row, 3)?) }),
+        None => None,
+    };
+    Ok(Summary {
         id: id(1)?.unwrap_or_else(|| SessionId::new("")),
-        origin: id(2)?.map(|session| Origin { session, seq }),
+        origin,
         title: row.get(10)?,
         status: row.get(11)?,
         tags: Vec::new(),
@@ -28,8 +35,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<(i64, Summary)> {
         bytes: unsigned(row, 7)?,
         created: row.get(8)?,
         updated: row.get(9)?,
-    };
-    Ok((row.get(0)?, summary))
+    })
 }
 
 impl Desk {
@@ -37,7 +43,7 @@ impl Desk {
     pub(super) fn row_summary(&self, sid: i64) -> Result<Summary> {
         let mut select =
             self.connection.prepare_cached(&format!("SELECT {COLUMNS} FROM session WHERE sid = ?1")).map_err(failed)?;
-        select.query_row([sid], |row| summary(row).map(|(_, summary)| summary)).map_err(failed)
+        select.query_row([sid], summary).map_err(failed)
     }
 
     pub(super) fn list(&self, query: &Query) -> Result<Page> {
@@ -52,32 +58,32 @@ impl Desk {
             "SELECT {COLUMNS} FROM session s WHERE id IS NOT NULL{filter} ORDER BY {order} LIMIT {}",
             size.saturating_add(1)
         );
+        let labelled = self.any_tags()?;
         let mut select = self.connection.prepare_cached(&text).map_err(failed)?;
         let mut rows = select.query(params_from_iter(values)).map_err(failed)?;
-        let mut found: Vec<(i64, Summary)> = Vec::with_capacity(size.min(1024));
+        let mut sessions = Vec::with_capacity(size.saturating_add(1).min(ROOM));
         while let Some(row) = rows.next().map_err(failed)? {
-            found.push(summary(row).map_err(failed)?);
+            let mut found = summary(row).map_err(failed)?;
+            if labelled {
+                found.tags = self.tags(row.get(0).map_err(failed)?)?;
+            }
+            sessions.push(found);
         }
-        let more = found.len() > size;
-        found.truncate(size);
-        self.add_tags(&mut found)?;
-        let next = found.last().filter(|_| more).map(|(_, summary)| query.sort.place(summary));
-        Ok(Page { sessions: found.into_iter().map(|(_, summary)| summary).collect(), next })
+        let more = sessions.len() > size;
+        sessions.truncate(size);
+        let next = sessions.last().filter(|_| more).map(|summary| query.sort.place(summary));
+        Ok(Page { sessions, next })
     }
 
-    fn add_tags(&self, found: &mut [(i64, Summary)]) -> Result<()> {
-        let any: i64 =
-            self.connection.query_row("SELECT EXISTS (SELECT 1 FROM tag)", [], |row| row.get(0)).map_err(failed)?;
-        if any == 0 {
-            return Ok(());
-        }
+    fn any_tags(&self) -> Result<bool> {
+        self.connection.prepare_cached("SELECT 1 FROM tag").and_then(|mut select| select.exists([])).map_err(failed)
+    }
+
+    fn tags(&self, sid: i64) -> Result<Vec<(String, String)>> {
         let mut select =
             self.connection.prepare_cached("SELECT key, value FROM tag WHERE sid = ?1 ORDER BY n").map_err(failed)?;
-        for (sid, summary) in found {
-            let tags = select.query_map([*sid], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
-            summary.tags = tags.collect::<rusqlite::Result<_>>().map_err(failed)?;
-        }
-        Ok(())
+        let tags = select.query_map([sid], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
+        tags.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 }
 

@@ -8,17 +8,18 @@ mod account;
 mod append;
 mod chain;
 mod desk;
-mod dictionary;
 mod erase;
 mod gc;
 mod heads;
 mod lease;
 mod list;
-mod pack;
+mod log;
 mod remove;
 mod repair;
 mod schema;
 mod search;
 mod store;
+
+use crate::packed::{dictionary, pack};
 
 pub use store::SqliteStore;

@@ -53,6 +53,7 @@ fn remove(desk: &mut Desk, sid: i64) -> Result<()> {
         remove_batches(desk, sid, Seq::START)?;
         forget(desk, sid)?;
         desk.connection.execute("DELETE FROM session WHERE sid = ?1", [sid]).map_err(failed)?;
+        desk.connection.execute("DELETE FROM unindexed WHERE sid = ?1", [sid]).map_err(failed)?;
         next = match past {
             Some(past) => orphan(desk, past)?,
             None => None,

@@ -10,8 +10,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Durability, Options};
 
 /// Every version of the schema: what it brought, and how to get there from the one before.
-const VERSIONS: &[(&str, &str)] =
-    &[("The first: sessions, batches, bodies, heads, dictionaries and the search index.", V1)];
+const VERSIONS: &[(&str, &str)] = &[
+    ("The first: sessions, batches, bodies, heads, dictionaries and the search index.", V1),
+    ("What the search index lacks is a table, so that an append touches one page less.", V2),
+];
 
 const V1: &str = "
 CREATE TABLE version (version INTEGER PRIMARY KEY, what TEXT NOT NULL);
@@ -60,6 +62,12 @@ CREATE TABLE head (sid INTEGER PRIMARY KEY, seq INTEGER NOT NULL, raw INTEGER NO
 CREATE TABLE dictionary (id INTEGER PRIMARY KEY, raw INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5 (text, content = '', contentless_delete = 1,
     tokenize = 'unicode61 remove_diacritics 2');
+";
+
+const V2: &str = "
+DROP INDEX session_unindexed;
+CREATE TABLE unindexed (sid INTEGER PRIMARY KEY);
+INSERT INTO unindexed SELECT sid FROM session WHERE indexed < last;
 ";
 
 /// Marks the file as ours: `Turn`.

@@ -3,20 +3,18 @@
 
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params, params_from_iter};
-use turnkeep_model::{Batch, Block, Body, Event, Part, Seq, SessionId};
+use turnkeep_model::{Batch, Seq, SessionId};
 
 use super::chain::{key, key_up_to, seq_of, signed, unsigned};
 use super::desk::{Desk, transact};
 use super::schema::failed;
 use crate::error::Result;
 use crate::power::{Hit, SearchQuery};
+use crate::said::{text_of, words};
 use crate::snippet;
 
 /// How much of a journal one step takes.
 const STEP: u64 = 200;
-
-/// How much of one block is indexed and shown.
-const LONGEST: usize = 64 << 10;
 
 const USUAL_LIMIT: usize = 20;
 
@@ -41,7 +39,7 @@ pub(super) fn index_some(desk: &mut Desk) -> Result<Progress> {
 fn unindexed(desk: &Desk) -> Result<Option<(i64, Seq, Seq)>> {
     let mut select = desk
         .connection
-        .prepare_cached("SELECT sid, max(indexed, until), last FROM session WHERE indexed < last LIMIT 1")
+        .prepare_cached("SELECT sid, max(indexed, until), last FROM unindexed JOIN session USING (sid) LIMIT 1")
         .map_err(failed)?;
     let row = select.query_row([], |row| Ok((row.get(0)?, Seq(unsigned(row, 1)?), Seq(unsigned(row, 2)?))));
     row.optional().map_err(failed)
@@ -65,52 +63,17 @@ fn index_step(desk: &mut Desk, sid: i64, from: Seq, last: Seq) -> Result<()> {
     desk.connection
         .prepare_cached("UPDATE session SET indexed = ?2 WHERE sid = ?1")
         .and_then(|mut update| update.execute(params![sid, signed(end.0)]))
-        .map(drop)
-        .map_err(failed)
+        .map_err(failed)?;
+    if end < last { Ok(()) } else { note(desk, sid, "DELETE FROM unindexed WHERE sid = ?1") }
 }
 
-/// What is said in an event.
-pub(super) fn text_of(event: &Event) -> Option<String> {
-    let mut text = String::new();
-    match event {
-        Event::BlockAdded(added) => add_block(&mut text, &added.block),
-        Event::TurnOpened(opened) => opened.turn.blocks.iter().for_each(|block| add_block(&mut text, block)),
-        Event::SessionOpened(opened) => opened.session.blocks().for_each(|(_, block)| add_block(&mut text, block)),
-        _ => {}
-    }
-    Some(text).filter(|text| !text.is_empty())
+/// Notes that the index lacks something of a session.
+pub(super) fn lacks(desk: &Desk, sid: i64) -> Result<()> {
+    note(desk, sid, "INSERT OR IGNORE INTO unindexed VALUES (?1)")
 }
 
-fn add_block(text: &mut String, block: &Block) {
-    match &block.body {
-        Body::Text(body) => add(text, &body.text),
-        Body::Summary(body) => add(text, &body.text),
-        Body::Reasoning(body) => body.text.iter().for_each(|part| add(text, part)),
-        Body::ToolCall(call) => {
-            add(text, &call.name);
-            add(text, &call.arguments);
-        }
-        Body::ToolResult(result) => result.parts.iter().for_each(|part| {
-            if let Part::Text(part) = part {
-                add(text, &part.text);
-            }
-        }),
-        _ => {}
-    }
-}
-
-fn add(text: &mut String, part: &str) {
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    let end = (0..=part.len().min(LONGEST)).rev().find(|at| part.is_char_boundary(*at)).unwrap_or(0);
-    text.push_str(part.get(..end).unwrap_or_default());
-}
-
-/// The words of a query, in lower case.
-fn words(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
+fn note(desk: &Desk, sid: i64, statement: &str) -> Result<()> {
+    desk.connection.prepare_cached(statement).and_then(|mut prepared| prepared.execute([sid])).map(drop).map_err(failed)
 }
 
 /// All words must be there; the last may be the beginning of one.

@@ -128,10 +128,9 @@ fn pages(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<Vec<Segment
 impl Store for SqliteStore {
     fn append<'a>(&'a self, session: &'a SessionId, at: Seq, batch: &'a Batch) -> BoxFuture<'a, Result<Seq>> {
         match append::ready(session, at, batch, self.options.max_batch, &self.dictionaries) {
-            Ok((ready, line)) => {
-                let appended = self.writer.submit(move |desk| append::append(desk, &ready));
-                self.learn(&line);
-                appended
+            Ok(ready) => {
+                self.learn(&ready.line);
+                self.writer.submit(move |desk| append::append(desk, &ready))
             }
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }

@@ -191,3 +191,19 @@ fn sqlite_is_opened_new_by_many_at_once() {
 fn sqlite_serves_two_processes_and_eight_writers() {
     two_processes_and_eight_writers("sqlite");
 }
+
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn postgres_survives_being_killed() {
+    if crate::postgres::home().is_some() {
+        survives_being_killed("postgres");
+    }
+}
+
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn postgres_serves_two_processes_and_eight_writers() {
+    if crate::postgres::home().is_some() {
+        two_processes_and_eight_writers("postgres");
+    }
+}

@@ -5,11 +5,15 @@ turnkeep_testkit::store_laws! {
     file = "file",
     #[cfg(feature = "sqlite")]
     sqlite = "sqlite",
+    #[cfg(feature = "postgres")]
+    postgres = "postgres",
 }
 
 #[test]
 fn every_driver_is_under_the_laws() {
-    let tested = if cfg!(feature = "sqlite") { &["memory", "file", "sqlite"][..] } else { &["memory", "file"][..] };
+    let mut tested = vec!["memory", "file"];
+    tested.extend(cfg!(feature = "sqlite").then_some("sqlite"));
+    tested.extend(cfg!(feature = "postgres").then_some("postgres"));
 
-    turnkeep_testkit::laws::store::check_drivers(tested);
+    turnkeep_testkit::laws::store::check_drivers(&tested);
 }

@@ -1,8 +1,18 @@
 //! What holds for stores.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[cfg(unix)]
+mod denied;
+#[cfg(feature = "sqlite")]
+mod erase;
 mod kill;
 mod laws;
+#[cfg(all(unix, feature = "postgres"))]
+mod outage;
+#[cfg(all(unix, feature = "postgres"))]
+mod postgres;
+#[cfg(all(unix, feature = "sqlite"))]
+mod power;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod torn;

@@ -293,6 +293,9 @@ fn files_of_others_and_of_newer_versions_are_refused_unchanged() {
     assert!(refused("PRAGMA user_version = 99").contains("version 99"));
 }
 
+/// Every version of the schema that was released.
+const VERSIONS: [u32; 2] = [1, 2];
+
 fn fixture(version: u32) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/store");
     root.join(format!("v{version}.db"))
@@ -300,16 +303,32 @@ fn fixture(version: u32) -> PathBuf {
 
 #[test]
 fn stores_of_every_version_open() {
+    for version in VERSIONS {
+        let home = Home::new("sqlite");
+        fs::copy(fixture(version), home.path()).unwrap();
+        assert_eq!(count(&home, "PRAGMA user_version"), i64::from(version));
+
+        let store = SqliteStore::open(&home.path(), Options::default()).unwrap();
+
+        assert_eq!(block_on(store.load(&id("kept"))).unwrap().session.turns.len(), 3);
+        assert_eq!(block_on(store.load(&id("fork"))).unwrap().session.logs, ["on"]);
+        assert_eq!(block_on(store.verify(&id("fork"))).unwrap().findings, []);
+        assert_eq!(find(&store, "question").len(), 3);
+        assert_eq!(block_on(store.append(&id("kept"), Seq(19), &said(Seq(19), "on"))).unwrap(), Seq(20));
+        assert_eq!(count(&home, "PRAGMA user_version"), i64::from(VERSIONS[VERSIONS.len() - 1]));
+    }
+}
+
+#[test]
+fn what_an_older_version_had_not_indexed_is_found_in_a_newer_one() {
     let home = Home::new("sqlite");
     fs::copy(fixture(1), home.path()).unwrap();
+    let statements = "INSERT INTO words (words) VALUES ('delete-all'); UPDATE session SET indexed = 0;";
+    Connection::open(home.path()).unwrap().execute_batch(statements).unwrap();
 
-    let store = SqliteStore::open(&home.path(), Options::default()).unwrap();
+    let store = home.open();
 
-    assert_eq!(block_on(store.load(&id("kept"))).unwrap().session.turns.len(), 3);
-    assert_eq!(block_on(store.load(&id("fork"))).unwrap().session.logs, ["on"]);
-    assert_eq!(block_on(store.verify(&id("fork"))).unwrap().findings, []);
-    assert_eq!(find(&store, "question").len(), 3);
-    assert_eq!(block_on(store.append(&id("kept"), Seq(19), &said(Seq(19), "on"))).unwrap(), Seq(20));
+    assert_eq!(find(&*store, "question").len(), 3);
 }
 
 #[test]
@@ -321,10 +340,11 @@ fn freezes_a_store_of_this_version() {
     block_on(store.append(&id("fork"), Seq(7), &said(Seq(7), "on"))).unwrap();
     assert_eq!((last, find(&*store, "question").len()), (Seq(19), 3));
     drop(store);
+    let frozen = fixture(u32::try_from(count(&home, "PRAGMA user_version")).unwrap());
+    assert!(!frozen.exists(), "{} is frozen already", frozen.display());
     Connection::open(home.path())
         .unwrap()
         .execute_batch("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE")
         .unwrap();
-    fs::create_dir_all(fixture(1).parent().unwrap()).unwrap();
-    fs::copy(home.path(), fixture(1)).unwrap();
+    fs::copy(home.path(), frozen).unwrap();
 }

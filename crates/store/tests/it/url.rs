@@ -11,6 +11,7 @@ fn unknown_urls_are_refused_with_what_is_known() {
     }
 }
 
+#[cfg(not(feature = "postgres"))]
 #[test]
 fn a_driver_that_is_not_built_in_names_its_feature() {
     let Err(error) = open("postgres://localhost/x") else { panic!("it was opened") };

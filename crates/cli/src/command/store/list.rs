@@ -11,7 +11,10 @@ use crate::exit::Exit;
 use crate::report::{object, text_or_null};
 use crate::store_args::{Find, Ls};
 use crate::terminal::{BOLD, CYAN, DIM, YELLOW, counted, print, print_json, say, table, table_text};
-use crate::visible::visible;
+use crate::visible::{shortened, visible};
+
+/// How many characters of a title a listing shows; `--json` has all of it.
+const LONGEST_TITLE: usize = 60;
 
 pub(crate) fn ls(args: &Ls) -> Ending {
     let tag = |tag: &String| match tag.split_once('=') {
@@ -40,8 +43,8 @@ pub(crate) fn ls(args: &Ls) -> Ending {
         let (title, status) = (summary.title.as_deref().unwrap_or(""), summary.status.as_deref().unwrap_or(""));
         let (turns, last) = (summary.turns.to_string(), summary.last.to_string());
         rows.add_row([
-            &visible(summary.id.as_str()),
-            &visible(title),
+            &shortened(summary.id.as_str(), usize::MAX),
+            &shortened(title, LONGEST_TITLE),
             &visible(status),
             &turns,
             &last,

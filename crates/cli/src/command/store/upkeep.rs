@@ -2,7 +2,7 @@
 
 use pollster::block_on;
 use turnkeep_model::{Json, SessionId};
-use turnkeep_store::{Error, ErrorKind, Finding, Retention, StoreExt, Usage, Verified};
+use turnkeep_store::{Error, ErrorKind, Finding, Repaired, Retention, Store, StoreExt, Usage, Verified};
 
 use super::super::Ending;
 use super::all_ids;
@@ -15,6 +15,9 @@ use crate::visible::visible;
 
 pub(crate) fn verify(args: &Verify) -> Ending {
     let store = args.place.open()?;
+    if args.repair {
+        return repair(&*store, args);
+    }
     let ids = match &args.id {
         Some(id) => vec![SessionId::new(id.as_str())],
         None => all_ids(&*store)?,
@@ -43,6 +46,32 @@ pub(crate) fn verify(args: &Verify) -> Ending {
         print(&as_text(&verified, &inside))?;
     }
     Ok(if sound { Exit::Ok } else { Exit::Corrupt })
+}
+
+/// Saves what can be saved, and says what that is.
+fn repair(store: &dyn Store, args: &Verify) -> Ending {
+    let Some(repair) = store.repair() else {
+        return Err(cannot("this store cannot be repaired"));
+    };
+    let repaired = block_on(repair.repair())?;
+    if args.json {
+        let one = |one: &Repaired| {
+            object([
+                ("session", one.session.as_str().into()),
+                ("saved_until", one.last.0.into()),
+                ("lost", one.lost.as_str().into()),
+            ])
+        };
+        print_json(&object([("repaired", Json::from(repaired.iter().map(one).collect::<Vec<_>>()))]))?;
+        return Ok(Exit::Ok);
+    }
+    let one = |Repaired { session, last, lost }: &Repaired| {
+        format!("{}: saved up to record {last}; lost {}\n", visible(session.as_str()), visible(lost))
+    };
+    let mut text: String = repaired.iter().map(one).collect();
+    text.push_str(&format!("repaired {}\n", counted(repaired.len(), "session", "sessions")));
+    print(&text)?;
+    Ok(Exit::Ok)
 }
 
 fn words(finding: &Finding) -> String {
@@ -158,6 +187,6 @@ pub(crate) fn gc(args: &Gc) -> Ending {
     Ok(Exit::Ok)
 }
 
-fn cannot(what: &str) -> Stop {
+pub(super) fn cannot(what: &str) -> Stop {
     Error::new(ErrorKind::Unsupported, what).hint("copy the sessions to an SQLite store").into()
 }

@@ -24,13 +24,13 @@ const BUILT_IN: &str = include_str!("words.txt");
 
 /// Text that others are compressed against.
 #[derive(Debug)]
-pub(super) struct Dictionary {
-    pub(super) id: i64,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Dictionary {
+    pub(crate) id: i64,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// The dictionaries of a store, and compressors that are ready for the newest.
-pub(super) struct Dictionaries {
+pub(crate) struct Dictionaries {
     known: RwLock<HashMap<i64, Arc<Dictionary>>>,
     newest: RwLock<Arc<Dictionary>>,
     idle: Mutex<Vec<(i64, Compressor<'static>)>>,
@@ -54,7 +54,7 @@ enum Gathering {
 
 impl Dictionaries {
     /// The built-in one, and the newest that was trained.
-    pub(super) fn new(trained: Option<Dictionary>) -> Result<Dictionaries> {
+    pub(crate) fn new(trained: Option<Dictionary>) -> Result<Dictionaries> {
         let first = Arc::new(Dictionary { id: 0, bytes: BUILT_IN.as_bytes().to_vec() });
         let state = if trained.is_some() { Gathering::Done } else { Gathering::Open };
         let newest = trained.map_or_else(|| Arc::clone(&first), Arc::new);
@@ -68,12 +68,12 @@ impl Dictionaries {
         })
     }
 
-    pub(super) fn get(&self, id: i64) -> Option<Arc<Dictionary>> {
+    pub(crate) fn get(&self, id: i64) -> Option<Arc<Dictionary>> {
         self.known.read().ok()?.get(&id).cloned()
     }
 
     /// Makes a dictionary known, and the one that is used from now on.
-    pub(super) fn adopt(&self, dictionary: Dictionary) -> Arc<Dictionary> {
+    pub(crate) fn adopt(&self, dictionary: Dictionary) -> Arc<Dictionary> {
         let dictionary = Arc::new(dictionary);
         if let Ok(mut known) = self.known.write() {
             known.insert(dictionary.id, Arc::clone(&dictionary));
@@ -87,7 +87,7 @@ impl Dictionaries {
     }
 
     /// Compresses against the newest dictionary, and says which that was.
-    pub(super) fn compress(&self, bytes: &[u8]) -> Result<(i64, Vec<u8>)> {
+    pub(crate) fn compress(&self, bytes: &[u8]) -> Result<(i64, Vec<u8>)> {
         let newest = self.newest.read().map(|newest| Arc::clone(&newest)).map_err(|_| damaged("no dictionary"))?;
         let idle = lock(&self.idle).pop().filter(|(id, _)| *id == newest.id);
         let mut compressor = match idle {
@@ -99,8 +99,31 @@ impl Dictionaries {
         Ok((newest.id, data))
     }
 
+    /// Compresses against the built-in dictionary.
+    pub(crate) fn compress_built_in(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut compressor = Compressor::with_dictionary(LEVEL, BUILT_IN.as_bytes()).map_err(cannot)?;
+        compressor.compress(bytes).map_err(cannot)
+    }
+
+    /// Uses the built-in dictionary from now on where this one was the newest.
+    pub(crate) fn retire(&self, id: i64) {
+        if let (Ok(mut newest), Ok(mut known)) = (self.newest.write(), self.known.write()) {
+            known.remove(&id);
+            if let Some(first) = known.get(&0).filter(|_| newest.id == id) {
+                *newest = Arc::clone(first);
+            }
+        }
+    }
+
+    /// Forgets what was gathered to train from.
+    pub(crate) fn forget_samples(&self) {
+        let mut samples = lock(&self.samples);
+        samples.bytes.clear();
+        samples.sizes.clear();
+    }
+
     /// Compresses on its own: a long text is its own dictionary.
-    pub(super) fn compress_plain(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) fn compress_plain(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         let idle = lock(&self.plain).pop();
         let mut compressor = idle.map_or_else(|| Compressor::new(LEVEL), Ok).map_err(cannot)?;
         let data = compressor.compress(bytes).map_err(cannot)?;
@@ -109,7 +132,7 @@ impl Dictionaries {
     }
 
     /// Gathers a text to train from; gives all of them once there are enough.
-    pub(super) fn gather(&self, line: &str) -> Option<(Vec<u8>, Vec<usize>)> {
+    pub(crate) fn gather(&self, line: &str) -> Option<(Vec<u8>, Vec<usize>)> {
         let mut samples = lock(&self.samples);
         if samples.state == Gathering::Done {
             return None;
@@ -127,7 +150,7 @@ impl Dictionaries {
 }
 
 /// A dictionary of what the samples share, if that pays.
-pub(super) fn train(bytes: &[u8], sizes: &[usize]) -> Option<Vec<u8>> {
+pub(crate) fn train(bytes: &[u8], sizes: &[usize]) -> Option<Vec<u8>> {
     let trained = zstd::dict::from_continuous(bytes, sizes, TRAINED).ok()?;
     let before = compressed(bytes, sizes, BUILT_IN.as_bytes())?;
     let after = compressed(bytes, sizes, &trained)?;

@@ -11,27 +11,30 @@ use crate::error::{Error, ErrorKind, Result};
 /// Strings of a line that are longer than this are stored once, under their hash.
 const LARGE: usize = 8 << 10;
 
+/// A line longer than this is not worth keeping room for.
+const LONG: usize = 4 << 20;
+
 /// A line, ready to be stored.
-#[derive(Debug)]
-pub(super) struct Packed {
-    pub(super) dictionary: i64,
+#[derive(Debug, Clone)]
+pub(crate) struct Packed {
+    pub(crate) dictionary: i64,
     /// The length of what `data` holds.
-    pub(super) raw: usize,
-    pub(super) data: Vec<u8>,
-    pub(super) bodies: Vec<Body>,
+    pub(crate) raw: usize,
+    pub(crate) data: Vec<u8>,
+    pub(crate) bodies: Vec<Body>,
 }
 
 /// A large string, ready to be stored.
-#[derive(Debug)]
-pub(super) struct Body {
-    pub(super) hash: [u8; 32],
-    pub(super) raw: usize,
-    pub(super) data: Vec<u8>,
+#[derive(Debug, Clone)]
+pub(crate) struct Body {
+    pub(crate) hash: [u8; 32],
+    pub(crate) raw: usize,
+    pub(crate) data: Vec<u8>,
 }
 
 /// Takes the large strings out of a line and compresses the rest. What is compressed begins with the number of strings
 /// and, for each, where it stood in what remains.
-pub(super) fn pack(line: &str, dictionaries: &Dictionaries) -> Result<Packed> {
+pub(crate) fn pack(line: &str, dictionaries: &Dictionaries) -> Result<Packed> {
     let large = if line.len() > LARGE { large_strings(line.as_bytes()) } else { Vec::new() };
     let mut rest = Vec::with_capacity(line.len() + 4);
     push(&mut rest, large.len());
@@ -105,19 +108,21 @@ fn string_end(line: &[u8], start: usize) -> usize {
 
 /// Brings lines back. One a connection: it remembers dictionaries.
 #[derive(Default)]
-pub(super) struct Unpacker {
+pub(crate) struct Unpacker {
     ready: HashMap<i64, Decompressor<'static>>,
+    /// What was decompressed last.
+    plain: Vec<u8>,
 }
 
 impl Unpacker {
     /// The bytes that were compressed; `find` fetches a dictionary that was not used before.
-    pub(super) fn decompress(
+    pub(crate) fn decompress(
         &mut self,
         dictionary: i64,
         raw: usize,
         data: &[u8],
         find: impl FnOnce(i64) -> Result<Arc<Dictionary>>,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<&[u8]> {
         let ready = match self.ready.entry(dictionary) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {
@@ -125,13 +130,28 @@ impl Unpacker {
                 entry.insert(made.map_err(|error| damaged("a dictionary cannot be used").because(error))?)
             }
         };
-        let bytes = ready.decompress(data, raw).map_err(|error| damaged("the bytes cannot be read").because(error))?;
-        if bytes.len() == raw { Ok(bytes) } else { Err(damaged("some of the bytes are missing")) }
+        if self.plain.capacity() > LONG {
+            self.plain = Vec::new();
+        }
+        self.plain.clear();
+        self.plain.try_reserve(raw).map_err(|error| damaged("its length is wrong").because(error))?;
+        ready
+            .decompress_to_buffer(data, &mut self.plain)
+            .map_err(|error| damaged("the bytes cannot be read").because(error))?;
+        if self.plain.len() == raw { Ok(&self.plain) } else { Err(damaged("some of the bytes are missing")) }
+    }
+}
+
+/// The line that was packed without large strings.
+pub(crate) fn whole(rest: &[u8]) -> Result<&str> {
+    match rest.split_first() {
+        Some((0, line)) => std::str::from_utf8(line).map_err(|_| damaged("the line is not UTF-8")),
+        _ => Err(damaged("the places of its large strings are wrong")),
     }
 }
 
 /// Puts the large strings back into what remained of a line.
-pub(super) fn join(rest: &[u8], bodies: &[Vec<u8>]) -> Result<String> {
+pub(crate) fn join(rest: &[u8], bodies: &[Vec<u8>]) -> Result<String> {
     let mut rest = rest;
     let wrong = || damaged("the places of its large strings are wrong");
     let count = take(&mut rest).ok_or_else(wrong)?;
@@ -151,7 +171,7 @@ pub(super) fn join(rest: &[u8], bodies: &[Vec<u8>]) -> Result<String> {
     String::from_utf8(line).map_err(|_| damaged("the line is not UTF-8"))
 }
 
-pub(super) fn damaged(what: &str) -> Error {
+pub(crate) fn damaged(what: &str) -> Error {
     Error::new(ErrorKind::Corrupt, what).hint("run `turnkeep verify`, then repair or restore the store")
 }
 
@@ -170,7 +190,7 @@ mod tests {
         let rest = unpacker.decompress(packed.dictionary, packed.raw, &packed.data, find).unwrap();
         let plain = |body: &Body| zstd::bulk::decompress(&body.data, body.raw).unwrap();
         let bodies: Vec<Vec<u8>> = packed.bodies.iter().map(plain).collect();
-        assert_eq!(join(&rest, &bodies).unwrap(), line);
+        assert_eq!(join(rest, &bodies).unwrap(), line);
     }
 
     #[test]

@@ -1,0 +1,5 @@
+//! Lines as databases keep them, and batches made ready for that.
+
+pub(crate) mod dictionary;
+pub(crate) mod pack;
+pub(crate) mod ready;

@@ -1,0 +1,96 @@
+//! Deleting: the rows that nothing else reaches go with the session.
+
+use deadpool_postgres::Transaction;
+use turnkeep_model::{Seq, SessionId};
+
+use super::base::Base;
+use super::fault::failed;
+use super::schema::alone;
+use super::sql::{execute, get, query, query_one, query_opt, signed};
+use crate::error::{Error, Result};
+use crate::store::Deleted;
+use crate::work::lock;
+
+/// Deletes a session; what forks share with it stays until the last of them goes.
+pub(super) async fn delete(base: &Base, session: &SessionId) -> Result<Deleted> {
+    let mut client = base.awaited().await?;
+    let transaction = client.transaction().await.map_err(failed)?;
+    alone(&transaction).await?;
+    let text = "SELECT sid FROM session WHERE id = $1 FOR UPDATE";
+    let row = query_opt(&transaction, text, &[&session.as_str()]).await?.ok_or_else(|| Error::unknown(session))?;
+    let sid = get(&row, 0)?;
+    let shared = shared_until(&transaction, sid).await?;
+    match shared {
+        Some(until) => bury(&transaction, sid, until).await?,
+        None => remove(&transaction, sid).await?,
+    }
+    transaction.commit().await.map_err(failed)?;
+    lock(&base.heads).remove(&sid);
+    Ok(Deleted { shared: shared.unwrap_or_default() })
+}
+
+/// Up to where forks share the rows of this session, if any do. Its row must be locked.
+async fn shared_until(transaction: &Transaction<'_>, sid: i64) -> Result<Option<Seq>> {
+    let row = query_one(transaction, "SELECT max(until) FROM session WHERE past = $1", &[&sid]).await?;
+    Ok(get::<Option<i64>>(&row, 0)?.map(|until| Seq(until.unsigned_abs())))
+}
+
+/// Takes the name off a session and removes what no fork shares.
+async fn bury(transaction: &Transaction<'_>, sid: i64, until: Seq) -> Result<()> {
+    remove_batches(transaction, sid, until).await?;
+    execute(transaction, "DELETE FROM head WHERE sid = $1", &[&sid]).await?;
+    let text = "UPDATE session SET id = NULL, last = $2, indexed = least(indexed, $2), title = NULL, status = NULL, \
+         tag_keys = '{}', tag_values = '{}', lease_token = NULL, lease_until = NULL, lease_worker = NULL, \
+         epoch = epoch + 1 WHERE sid = $1";
+    execute(transaction, text, &[&sid, &signed(until.0)]).await.map(drop)
+}
+
+/// Removes a session row, and those buried before whose past only it shared.
+async fn remove(transaction: &Transaction<'_>, sid: i64) -> Result<()> {
+    let mut next = Some(sid);
+    while let Some(sid) = next {
+        remove_batches(transaction, sid, Seq::START).await?;
+        let row = query_one(transaction, "DELETE FROM session WHERE sid = $1 RETURNING past", &[&sid]).await?;
+        next = match get(&row, 0)? {
+            Some(past) => orphan(transaction, past).await?,
+            None => None,
+        };
+    }
+    Ok(())
+}
+
+/// Whether a past has neither a name nor forks any more. One with forks is cut to what they share.
+async fn orphan(transaction: &Transaction<'_>, sid: i64) -> Result<Option<i64>> {
+    let buried = "SELECT 1 FROM session WHERE sid = $1 AND id IS NULL FOR UPDATE";
+    if query_opt(transaction, buried, &[&sid]).await?.is_none() {
+        return Ok(None);
+    }
+    match shared_until(transaction, sid).await? {
+        Some(until) => bury(transaction, sid, until).await.map(|()| None),
+        None => Ok(Some(sid)),
+    }
+}
+
+/// Removes the batches after `until`, the bodies that only they used, and their words.
+pub(super) async fn remove_batches(transaction: &Transaction<'_>, sid: i64, until: Seq) -> Result<()> {
+    let until = signed(until.0);
+    let text = "SELECT unnest(bodies) FROM batch WHERE sid = $1 AND first > $2 AND bodies IS NOT NULL";
+    let rows = query(transaction, text, &[&sid, &until]).await?;
+    let hashes: Vec<Vec<u8>> = rows.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
+    drop_bodies(transaction, &hashes).await?;
+    execute(transaction, "DELETE FROM words WHERE sid = $1 AND seq > $2", &[&sid, &until]).await?;
+    execute(transaction, "DELETE FROM batch WHERE sid = $1 AND first > $2", &[&sid, &until]).await.map(drop)
+}
+
+/// Counts one use less of each of these bodies; those without any go.
+pub(super) async fn drop_bodies(transaction: &Transaction<'_>, hashes: &[Vec<u8>]) -> Result<()> {
+    if hashes.is_empty() {
+        return Ok(());
+    }
+    // In the order in which appenders take them.
+    execute(transaction, "SELECT 1 FROM body WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", &[&hashes]).await?;
+    let fewer = "UPDATE body SET refs = refs - u.n FROM (SELECT h, count(*) AS n FROM unnest($1::bytea[]) AS t (h) \
+         GROUP BY h) AS u WHERE hash = u.h";
+    execute(transaction, fewer, &[&hashes]).await?;
+    execute(transaction, "DELETE FROM body WHERE hash = ANY($1) AND refs <= 0", &[&hashes]).await.map(drop)
+}

@@ -1,0 +1,254 @@
+//! The store: every request is a task of the small runtime that the store brings, so that any executor can wait for it.
+
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use tokio::runtime::{Builder, Runtime};
+use turnkeep_model::{Batch, Head, Seq, SessionId};
+
+use super::address::Address;
+use super::base::{Base, patiently};
+use super::chain::{self, Segment};
+use super::{account, append, erase, fork, gc, heads, lease, list, remove, repair, search};
+use crate::error::{Error, ErrorKind, Result};
+use crate::options::Options;
+use crate::packed::ready::ready;
+use crate::power::{
+    Accounting, Claim, Erased, Freed, HeadCache, Hit, Lease, Leases, Maintenance, Repair, Repaired, Retention, Search,
+    SearchQuery, Usage,
+};
+use crate::query::{Page, Query};
+use crate::store::{Batches, BoxFuture, Deleted, Store, check_id};
+use crate::verify::Finding;
+use crate::window::Window;
+use crate::work::gone;
+
+/// How many threads the runtime has.
+const THREADS: usize = 2;
+
+/// How many pages of a journal are fetched at the same time.
+const AHEAD: usize = 3;
+
+/// A schema of a PostgreSQL database.
+pub struct PostgresStore {
+    base: Arc<Base>,
+    // Only taken when it is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl PostgresStore {
+    /// Opens what follows `postgres:` in a URL; makes the schema and its tables if need be.
+    ///
+    /// # Errors
+    /// `Unsupported` if the URL cannot be read or the schema is another program's or a newer version's, `Unavailable`
+    /// where nobody answers.
+    pub fn open(place: &str, options: Options) -> Result<PostgresStore> {
+        let address = Address::parse(place, &options)?;
+        let runtime = runtime()?;
+        let base = wait(&runtime, Base::open(address, options))?;
+        runtime.spawn(search::keep_up(Arc::clone(&base)));
+        Ok(PostgresStore { base, runtime: Some(runtime) })
+    }
+
+    /// Removes a store with everything in it: the schema of the URL and all of its tables.
+    ///
+    /// # Errors
+    /// As [`open`](PostgresStore::open).
+    pub fn destroy(place: &str) -> Result<()> {
+        let address = Address::parse(place, &Options::default())?;
+        let runtime = runtime()?;
+        let done = wait(&runtime, Base::destroy(address));
+        runtime.shutdown_background();
+        done
+    }
+
+    /// Runs a task, whoever waits for it.
+    fn run<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
+        let Some(runtime) = &self.runtime else {
+            return Box::pin(std::future::ready(Err(gone())));
+        };
+        let task = runtime.spawn(task);
+        Box::pin(async move { task.await.unwrap_or_else(|_| Err(gone())) })
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        // Waiting for its threads would panic inside of another runtime.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn runtime() -> Result<Runtime> {
+    let runtime =
+        Builder::new_multi_thread().worker_threads(THREADS).thread_name("turnkeep-postgres").enable_all().build();
+    runtime.map_err(|error| Error::new(ErrorKind::Io, "start the threads of the store").because(error))
+}
+
+/// Waits for a task on this thread, which may belong to another runtime.
+fn wait<T: Send + 'static>(runtime: &Runtime, task: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
+    let (reply, answer) = mpsc::channel();
+    runtime.spawn(async move { reply.send(task.await) });
+    answer.recv().unwrap_or_else(|_| Err(gone()))
+}
+
+async fn pages(base: &Base, session: &SessionId, after: Seq) -> Result<Vec<Segment>> {
+    chain::pages(&base.client().await?, session, after).await
+}
+
+async fn page(base: &Base, page: Segment) -> Result<Vec<Batch>> {
+    chain::batches(&base.client().await?, base, page).await
+}
+
+impl Store for PostgresStore {
+    fn append<'a>(&'a self, session: &'a SessionId, at: Seq, batch: &'a Batch) -> BoxFuture<'a, Result<Seq>> {
+        match ready(session, at, batch, self.base.options.max_batch, &self.base.dictionaries) {
+            Ok(ready) => {
+                let base = Arc::clone(&self.base);
+                self.run(async move { append::append(&base, &ready).await })
+            }
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        }
+    }
+
+    fn read<'a>(&'a self, session: &'a SessionId, after: Seq) -> Batches<'a> {
+        let (base, id) = (Arc::clone(&self.base), session.clone());
+        let first = self.run(async move { patiently(|| pages(&base, &id, after)).await });
+        let fetch = move |part: Segment| {
+            let base = Arc::clone(&self.base);
+            self.run(async move { patiently(|| page(&base, part)).await })
+        };
+        let pages = stream::once(first).map_ok(move |pages| stream::iter(pages).map(fetch).buffered(AHEAD));
+        let batches =
+            pages.try_flatten().map_ok(|page| stream::iter(page.into_iter().map(Ok::<_, Error>))).try_flatten();
+        Box::pin(batches.map_err(move |error: Error| error.session(session)))
+    }
+
+    fn list<'a>(&'a self, query: &'a Query) -> BoxFuture<'a, Result<Page>> {
+        let (base, query) = (Arc::clone(&self.base), query.clone());
+        self.run(async move { patiently(|| list::list(&base, &query)).await })
+    }
+
+    fn fork<'a>(&'a self, session: &'a SessionId, at: Seq, child: &'a SessionId) -> BoxFuture<'a, Result<()>> {
+        if let Err(error) = check_id(child) {
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        let (base, session, child) = (Arc::clone(&self.base), session.clone(), child.clone());
+        self.run(async move { fork::fork(&base, &session, at, &child).await })
+    }
+
+    fn delete<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<Deleted>> {
+        let (base, session) = (Arc::clone(&self.base), session.clone());
+        self.run(async move { remove::delete(&base, &session).await })
+    }
+
+    fn search(&self) -> Option<&dyn Search> {
+        Some(self)
+    }
+
+    fn leases(&self) -> Option<&dyn Leases> {
+        Some(self)
+    }
+
+    fn head_cache(&self) -> Option<&dyn HeadCache> {
+        Some(self)
+    }
+
+    fn accounting(&self) -> Option<&dyn Accounting> {
+        Some(self)
+    }
+
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        Some(self)
+    }
+
+    fn repair(&self) -> Option<&dyn Repair> {
+        Some(self)
+    }
+}
+
+impl Search for PostgresStore {
+    fn search<'a>(&'a self, query: &'a SearchQuery) -> BoxFuture<'a, Result<Vec<Hit>>> {
+        let (base, query) = (Arc::clone(&self.base), query.clone());
+        self.run(async move {
+            patiently(|| search::catch_up(&base)).await?;
+            patiently(|| search::search(&base, &query)).await
+        })
+    }
+}
+
+impl Leases for PostgresStore {
+    fn claim_next<'a>(&'a self, claim: &'a Claim) -> BoxFuture<'a, Result<Option<Lease>>> {
+        let (base, claim) = (Arc::clone(&self.base), claim.clone());
+        self.run(async move { lease::claim_next(&base, &claim).await })
+    }
+
+    fn claim<'a>(&'a self, session: &'a SessionId, claim: &'a Claim) -> BoxFuture<'a, Result<Lease>> {
+        let (base, session, claim) = (Arc::clone(&self.base), session.clone(), claim.clone());
+        self.run(async move { lease::claim(&base, &session, &claim).await })
+    }
+
+    fn renew<'a>(&'a self, lease: &'a Lease, time: Duration) -> BoxFuture<'a, Result<Lease>> {
+        let (base, lease) = (Arc::clone(&self.base), lease.clone());
+        self.run(async move { patiently(|| lease::renew(&base, &lease, time)).await })
+    }
+
+    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<()>> {
+        let (base, lease) = (Arc::clone(&self.base), lease.clone());
+        self.run(async move { patiently(|| lease::release(&base, &lease)).await })
+    }
+}
+
+impl HeadCache for PostgresStore {
+    fn head<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<Head>> {
+        let (base, session) = (Arc::clone(&self.base), session.clone());
+        self.run(async move { patiently(|| heads::head(&base, &session)).await })
+    }
+
+    fn window<'a>(&'a self, session: &'a SessionId, turns: u32) -> BoxFuture<'a, Result<Window>> {
+        let (base, session) = (Arc::clone(&self.base), session.clone());
+        self.run(async move { patiently(|| heads::window(&base, &session, turns)).await })
+    }
+
+    fn forget(&self) -> BoxFuture<'_, Result<()>> {
+        let base = Arc::clone(&self.base);
+        self.run(async move { patiently(|| heads::forget(&base)).await })
+    }
+}
+
+impl Accounting for PostgresStore {
+    fn usage(&self) -> BoxFuture<'_, Result<Usage>> {
+        let base = Arc::clone(&self.base);
+        self.run(async move { patiently(|| account::usage(&base)).await })
+    }
+}
+
+impl Maintenance for PostgresStore {
+    fn gc<'a>(&'a self, retention: &'a Retention) -> BoxFuture<'a, Result<Freed>> {
+        let (base, retention) = (Arc::clone(&self.base), *retention);
+        self.run(async move { gc::gc(&base, &retention).await })
+    }
+
+    fn erase<'a>(&'a self, session: &'a SessionId, seq: Option<Seq>, needle: &'a str) -> BoxFuture<'a, Result<Erased>> {
+        let (base, session, needle) = (Arc::clone(&self.base), session.clone(), needle.to_owned());
+        self.run(async move { erase::erase(&base, &session, seq, &needle).await })
+    }
+}
+
+impl Repair for PostgresStore {
+    fn check<'a>(&'a self, session: Option<&'a SessionId>) -> BoxFuture<'a, Result<Vec<Finding>>> {
+        let (base, session) = (Arc::clone(&self.base), session.cloned());
+        self.run(async move { patiently(|| repair::check(&base, session.as_ref())).await })
+    }
+
+    fn repair(&self) -> BoxFuture<'_, Result<Vec<Repaired>>> {
+        let base = Arc::clone(&self.base);
+        self.run(async move { repair::repair(&base).await })
+    }
+}

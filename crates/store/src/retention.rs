@@ -1,0 +1,31 @@
+//! Which sessions are no longer kept.
+
+use turnkeep_model::SessionId;
+
+use crate::power::Retention;
+
+/// A session that may have to go.
+pub(crate) struct Candidate {
+    pub(crate) session: SessionId,
+    pub(crate) updated: i64,
+    pub(crate) bytes: u64,
+    pub(crate) held: bool,
+}
+
+/// Those of `candidates`, the last changed first, that are no longer kept. Those that someone holds stay.
+pub(crate) fn expired_of(candidates: Vec<Candidate>, retention: &Retention, now: i64) -> Vec<SessionId> {
+    let oldest = retention.age.map(|age| now.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX)));
+    let (mut kept, mut bytes, mut expired) = (0u64, 0u64, Vec::new());
+    for candidate in candidates {
+        let keep = oldest.is_none_or(|oldest| candidate.updated >= oldest)
+            && retention.count.is_none_or(|count| kept < count)
+            && retention.bytes.is_none_or(|most| bytes.saturating_add(candidate.bytes) <= most);
+        if keep || candidate.held {
+            kept += 1;
+            bytes = bytes.saturating_add(candidate.bytes);
+        } else {
+            expired.push(candidate.session);
+        }
+    }
+    expired
+}

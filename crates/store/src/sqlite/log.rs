@@ -1,0 +1,103 @@
+//! The write-ahead log: it is written back when nobody waits, and its file is given space in advance.
+//!
+//! A sync of a file that grew has to record its new length too, and takes twice as long as one of a file that did not.
+//! SQLite itself leaves the file as long as it once was; this only brings it there sooner.
+
+use std::fs::OpenOptions;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rusqlite::Connection;
+
+use super::desk::{Desk, execute};
+use super::schema::failed;
+use crate::error::Result;
+use crate::options::Durability;
+
+/// After how many pages the log is written back, as SQLite does by itself.
+const FULL: u32 = 1000;
+
+/// A page in the log, with what stands before it, and what stands before all of them.
+const FRAME: u64 = 4096 + 24;
+const HEADER: u64 = 32;
+
+/// How many pages someone must have written before it pays to make space, and for how many that is made at once.
+const FEW: u32 = 12;
+const STEP: u64 = 250;
+
+/// How long the log is, and how much of that is used.
+pub(super) struct Log {
+    file: PathBuf,
+    /// Pages after the last commit of this connection.
+    pages: Arc<AtomicU32>,
+    seen: u32,
+    space: u64,
+    durability: Durability,
+}
+
+impl Log {
+    /// Watches the log of a connection, and takes over writing it back.
+    pub(super) fn watch(connection: &mut Connection, file: &Path, durability: Durability) -> Result<Log> {
+        let pages = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&pages);
+        let count = move |_: &mut rusqlite::hooks::Wal, pages: std::ffi::c_int| {
+            counted.store(pages.unsigned_abs(), Ordering::Relaxed);
+            Ok(())
+        };
+        connection.wal_hook(Some(count)).map_err(failed)?;
+        let mut name = file.as_os_str().to_owned();
+        name.push("-wal");
+        Ok(Log { file: name.into(), pages, seen: 0, space: 0, durability })
+    }
+
+    /// Whether more space should be made now.
+    fn lacks_space(&mut self, pages: u32) -> bool {
+        if pages < self.seen {
+            // It was begun anew; it may also have been cut.
+            self.space = std::fs::metadata(&self.file).map_or(0, |file| file.len());
+        }
+        self.seen = pages;
+        let wanted = u64::from(pages) + STEP / 5;
+        self.durability == Durability::Power && (FEW..FULL).contains(&pages) && self.space < HEADER + wanted * FRAME
+    }
+}
+
+/// Looks after the log, once those who wait were told.
+pub(super) fn tend(desk: &mut Desk) {
+    let Some(log) = &mut desk.log else {
+        return;
+    };
+    let pages = log.pages.load(Ordering::Relaxed);
+    if pages >= FULL {
+        // What cannot be written back now is written back later.
+        let _ = desk.connection.wal_checkpoint_v2(Some(rusqlite::MAIN_DB), rusqlite::wal::CheckpointMode::PASSIVE);
+    } else if log.lacks_space(pages) {
+        make_space(log, &desk.connection, pages);
+    }
+}
+
+/// Makes the file longer while nobody else can write to it. Where that fails, the file grows as it always did.
+fn make_space(log: &mut Log, connection: &Connection, pages: u32) {
+    if execute(connection, "BEGIN IMMEDIATE").is_err() {
+        return;
+    }
+    log.space = extend(&log.file, HEADER + (u64::from(pages) + STEP) * FRAME).unwrap_or(u64::MAX);
+    let _ = execute(connection, "ROLLBACK");
+}
+
+/// Writes zeros at the end of a file, up to `length`: SQLite takes them for no page of the log.
+fn extend(file: &Path, length: u64) -> io::Result<u64> {
+    let mut file = OpenOptions::new().write(true).open(file)?;
+    let before = file.seek(SeekFrom::End(0))?;
+    let Some(more) = length.checked_sub(before).and_then(|more| usize::try_from(more).ok()) else {
+        return Ok(before);
+    };
+    let written = file.write_all(&vec![0; more]).and_then(|()| file.sync_all());
+    if let Err(error) = written {
+        file.set_len(before)?;
+        return Err(error);
+    }
+    Ok(length)
+}
