@@ -7,6 +7,7 @@ mod page;
 mod progress;
 mod report;
 mod store_args;
+mod tally;
 mod terminal;
 mod visible;
 

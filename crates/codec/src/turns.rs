@@ -1,5 +1,7 @@
 //! From a flat sequence of blocks to turns.
 
+use std::collections::HashMap;
+
 use turnkeep_model::{Block, Body, CallId, Turn};
 
 /// Groups blocks into turns: one answer each, the input that led to it, and the results of its calls.
@@ -10,6 +12,8 @@ use turnkeep_model::{Block, Body, CallId, Turn};
 pub struct TurnBuilder {
     turns: Vec<Turn>,
     stage: Stage,
+    /// The last turn that holds each call, so that a result finds its home without a search.
+    homes: HashMap<CallId, usize>,
 }
 
 #[derive(Debug, Default, PartialEq, Clone, Copy)]
@@ -29,7 +33,7 @@ impl TurnBuilder {
     /// Adds the next block of the source.
     pub fn push(&mut self, block: Block) {
         if let Body::ToolResult(result) = &block.body {
-            let home = self.turn_of(&result.call).unwrap_or_else(|| self.open());
+            let home = self.homes.get(&result.call).copied().unwrap_or_else(|| self.open());
             if home + 1 == self.turns.len() {
                 self.stage = Stage::Resulted;
             }
@@ -45,6 +49,9 @@ impl TurnBuilder {
         }
         self.stage = wanted;
         let last = self.open();
+        if let Body::ToolCall(call) = &block.body {
+            self.homes.insert(call.call.clone(), last);
+        }
         self.put(last, block);
     }
 
@@ -97,12 +104,5 @@ impl TurnBuilder {
         if let Some(turn) = self.turns.get_mut(turn) {
             turn.blocks.push(block);
         }
-    }
-
-    fn turn_of(&self, wanted: &CallId) -> Option<usize> {
-        let calls = |turn: &Turn| {
-            turn.blocks.iter().any(|block| matches!(&block.body, Body::ToolCall(call) if call.call == *wanted))
-        };
-        self.turns.iter().rposition(calls)
     }
 }
