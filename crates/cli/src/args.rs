@@ -132,6 +132,9 @@ pub(crate) struct Show {
     /// Print the session as a native JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print all of what tools answered, not only its first lines
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) full: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]

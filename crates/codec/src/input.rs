@@ -103,6 +103,14 @@ impl<'a> Input<'a> {
         self.text.get_or_init(|| text_of(self.bytes)).clone()
     }
 
+    /// The text as it is, with its byte order mark if it has one: some programs refuse that.
+    ///
+    /// # Errors
+    /// As [`Input::text`].
+    pub fn whole_text(&self) -> Result<&'a str> {
+        std::str::from_utf8(self.bytes).map_err(|error| not_utf8(self.bytes, error.valid_up_to()))
+    }
+
     /// Whether more than one line holds something.
     pub fn has_lines(&self) -> bool {
         self.first().is_some_and(|first| first.leads)

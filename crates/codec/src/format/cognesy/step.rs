@@ -276,6 +276,9 @@ fn are_readable(items: &[Json]) -> bool {
 /// Drops the calls of a response that follow from the turn; ids may be missing there.
 fn take_calls(response: &mut Map, calls: &Json, notes: &mut ExtraPart) {
     let Json::Array(items) = calls else { return };
+    if response.get("toolCalls") == Some(calls) {
+        return drop(response.remove("toolCalls"));
+    }
     let without_ids = Json::Array(items.iter().cloned().map(without_id).collect());
     if response.get("toolCalls") == Some(&without_ids) && without_ids != *calls {
         notes.spelling.set("response_ids", "none");

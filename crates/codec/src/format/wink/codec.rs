@@ -153,7 +153,7 @@ fn generation(node: &Node<'_>, slices: &[Node<'_>]) -> &'static str {
 fn read(input: Input<'_>, options: &DecodeOptions) -> Result<Decoded> {
     if options.mode == Mode::Compat {
         let types = types_of(options)?;
-        let mut snapshot = read_compat(input.text()?)?;
+        let mut snapshot = read_compat(input.whole_text()?)?;
         if let Some(types) = &types {
             typed::check(&mut snapshot, types, Mode::Compat).map_err(|error| compat::bare(&error))?;
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Block, Body, EvaluationId, PromptId, Session, Time};
+use turnkeep_model::{Body, CallId, EvaluationId, PromptId, Session, Time};
 
 use super::FORMAT;
 use super::conversation::prompt_of;
@@ -106,6 +106,7 @@ pub(super) fn unpack(items: Vec<Json>, session: &mut Session) {
     let mut builder = TurnBuilder::default();
     let mut unpacker = Unpacker::default();
     let mut round = 0;
+    let mut statuses = Vec::new();
     let mut prompt = None;
     for (sequence, item) in items.into_iter().enumerate() {
         let inner = Inner::read(item);
@@ -115,7 +116,8 @@ pub(super) fn unpack(items: Vec<Json>, session: &mut Session) {
             builder.begin_answer();
         }
         let prompt = prompt.get_or_insert_with(|| inner.prompt.clone());
-        let message = with_notes(inner, sequence, round, prompt);
+        let mut message = with_notes(inner, sequence, round, prompt);
+        statuses.extend(message.calls.iter_mut().map(|call| call.status.take()));
         unpacker.blocks(message).into_iter().for_each(|block| builder.push(block));
     }
     session.turns = builder.finish();
@@ -124,7 +126,7 @@ pub(super) fn unpack(items: Vec<Json>, session: &mut Session) {
     }
     let (ns, key) = prompt.unwrap_or_default();
     session.prompt = prompt_of(ns, key);
-    settle(session);
+    settle(session, statuses);
 }
 
 /// The message with notes on what is not as one would expect from its place.
@@ -144,14 +146,25 @@ fn with_notes(inner: Inner, sequence: usize, round: i64, prompt: &(String, Strin
     message
 }
 
-/// Turns the status of calls into what the model says of their results, and keeps as a note what that does not say.
-fn settle(session: &mut Session) {
-    let mut failed = HashSet::new();
-    let statuses = session.blocks().filter_map(|(_, block)| match &block.body {
-        Body::ToolCall(call) => Some((call.call.clone(), spelled(block))),
-        _ => None,
-    });
-    failed.extend(statuses.filter(|(_, word)| word.as_deref() == Some("failed")).map(|(call, _)| call));
+/// Turns the status of every call into what the model says of its result, and keeps as a note what that does not say.
+fn settle(session: &mut Session, statuses: Vec<Option<Json>>) {
+    mark_failed(session, &statuses);
+    let ends = Ends::of(session);
+    let expected: Vec<&str> = calls(session).map(|call| ends.status(call)).collect();
+    let blocks = session.turns.iter_mut().flat_map(|turn| &mut turn.blocks);
+    let calling = blocks.filter(|block| matches!(block.body, Body::ToolCall(_)));
+    for ((block, found), expected) in calling.zip(statuses).zip(expected) {
+        if found.as_ref().and_then(Json::as_str).as_deref() != Some(expected) {
+            block.extra.part_mut(FORMAT).spelling.set("status", found.unwrap_or_default());
+        }
+    }
+}
+
+/// The results of calls that failed are errors.
+fn mark_failed(session: &mut Session, statuses: &[Option<Json>]) {
+    let is_failed = |status: &Option<Json>| status.as_ref().and_then(Json::as_str).as_deref() == Some("failed");
+    let failed = calls(session).zip(statuses).filter(|(_, status)| is_failed(status));
+    let failed: HashSet<CallId> = failed.map(|(call, _)| call.clone()).collect();
     for block in session.turns.iter_mut().flat_map(|turn| &mut turn.blocks) {
         if let Body::ToolResult(result) = &mut block.body
             && failed.contains(&result.call)
@@ -159,21 +172,13 @@ fn settle(session: &mut Session) {
             result.is_error = Some(true);
         }
     }
-    let ends = Ends::of(session);
-    for block in session.turns.iter_mut().flat_map(|turn| &mut turn.blocks) {
-        let Body::ToolCall(call) = &block.body else { continue };
-        let (expected, found) = (ends.status(&call.call), spelled(block));
-        match found {
-            Some(word) if word == expected => drop(block.extra.part_mut(FORMAT).spelling.remove("status")),
-            Some(_) => continue,
-            None => block.extra.part_mut(FORMAT).spelling.set("status", Json::Null),
-        }
-        block.extra.tidy();
-    }
 }
 
-fn spelled(block: &Block) -> Option<String> {
-    block.extra.spelling(FORMAT, "status").and_then(Json::as_str).map(std::borrow::Cow::into_owned)
+fn calls(session: &Session) -> impl Iterator<Item = &CallId> {
+    session.blocks().filter_map(|(_, block)| match &block.body {
+        Body::ToolCall(call) => Some(&call.call),
+        _ => None,
+    })
 }
 
 /// The items of a session's conversation.

@@ -275,12 +275,12 @@ impl Unpacker {
 }
 
 /// Every call that has a result, and whether that is an error.
-pub(super) struct Ends(HashMap<CallId, bool>);
+pub(super) struct Ends<'a>(HashMap<&'a CallId, bool>);
 
-impl Ends {
-    pub(super) fn of(session: &Session) -> Ends {
-        let end = |block: &Block| match &block.body {
-            Body::ToolResult(result) => Some((result.call.clone(), result.is_error == Some(true))),
+impl<'a> Ends<'a> {
+    pub(super) fn of(session: &'a Session) -> Ends<'a> {
+        let end = |block: &'a Block| match &block.body {
+            Body::ToolResult(result) => Some((&result.call, result.is_error == Some(true))),
             _ => None,
         };
         Ends(session.blocks().filter_map(|(_, block)| end(block)).collect())
@@ -333,7 +333,7 @@ impl Group<'_> {
     }
 
     /// The message to write.
-    pub(super) fn message(&self, ends: &Ends) -> Message {
+    pub(super) fn message(&self, ends: &Ends<'_>) -> Message {
         let mut message = self.blocks.first().map(|block| head(block, self.role)).unwrap_or_default();
         self.blocks.iter().for_each(|block| put(block, &mut message, ends));
         message
@@ -367,7 +367,7 @@ fn head(block: &Block, role: &str) -> Message {
     }
 }
 
-fn put(block: &Block, message: &mut Message, ends: &Ends) {
+fn put(block: &Block, message: &mut Message, ends: &Ends<'_>) {
     match &block.body {
         Body::Text(text) => put_text(&text.text, message),
         Body::Summary(summary) => put_text(&summary.text, message),
@@ -389,7 +389,7 @@ fn put_text(text: &str, message: &mut Message) {
     message.content.push_str(text);
 }
 
-fn outgoing_call(block: &Block, call: &ToolCall, ends: &Ends) -> Call {
+fn outgoing_call(block: &Block, call: &ToolCall, ends: &Ends<'_>) -> Call {
     Call {
         id: call.call.as_given().unwrap_or_default().to_owned(),
         name: call.name.clone(),
