@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
+mod convert;
 mod documents;
 mod peers;
 mod plain;
@@ -77,7 +78,8 @@ fn model(report: &mut Report, scratch: &Path) -> Outcome<()> {
 }
 
 fn codec(report: &mut Report, scratch: &Path) -> Outcome<()> {
-    turns::speed(report, scratch)
+    turns::speed(report, scratch)?;
+    convert::speed(report)
 }
 
 fn measure(groups: &[Group]) -> Outcome<Report> {

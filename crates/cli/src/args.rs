@@ -6,7 +6,7 @@ use clap::{Args as Group, Parser, Subcommand};
 use clap_complete::Shell;
 use turnkeep_codec::{Codec, Target, format};
 use turnkeep_file::{DEFAULT_MAX_BYTES, Limits, OpenOptions, Opened, Source};
-use turnkeep_model::{Error, Result};
+use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::exit::Stop;
 use crate::run_args::{Approve, Deny, Resolve, Resume, Tail};
@@ -111,6 +111,9 @@ pub(crate) struct Reading {
     /// The most bytes that one file may have
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_BYTES)]
     pub(crate) max_bytes: u64,
+    /// Check the items of a weakincentives snapshot against the types that FILE lists; nothing is ever imported
+    #[arg(long, value_name = "FILE")]
+    pub(crate) types: Option<PathBuf>,
 }
 
 impl Reading {
@@ -123,11 +126,14 @@ impl Reading {
         Limits { max_bytes: self.max_bytes }
     }
 
-    pub(crate) fn options(&self) -> OpenOptions {
+    pub(crate) fn options(&self) -> Result<OpenOptions> {
         let mut options = OpenOptions::default();
         options.limits = self.limits();
         options.from = self.from;
-        options
+        if let Some(path) = &self.types {
+            options.decoding.types = Some(types_of(path, &options.limits)?);
+        }
+        Ok(options)
     }
 }
 
@@ -155,6 +161,9 @@ pub(crate) struct Show {
     /// Print what is known of the tool calls of a stored session
     #[arg(long)]
     pub(crate) ledger: bool,
+    /// Print all of what tools answered, not only its first lines
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) full: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]
@@ -252,7 +261,14 @@ pub(crate) fn open_any(path: &Path, reading: &Reading, place: &Place) -> std::re
         return Ok(Opened { archive, losses: Vec::new(), format: "stored", guess: None, ambiguous: Vec::new() });
     }
     let source = source_of(path, &reading.limits())?;
-    Ok(reading.options().open_source(source)?)
+    Ok(reading.options()?.open_source(source)?)
+}
+
+/// The text of a types file.
+fn types_of(path: &Path, limits: &Limits) -> Result<String> {
+    let bytes = turnkeep_file::read(path, limits)?;
+    let no_text = |_| Error::new(ErrorKind::Corrupt, "is no text").file(path.display().to_string());
+    String::from_utf8(bytes).map_err(|error| no_text(error).hint("a types file is JSON in UTF-8"))
 }
 
 /// What a path holds; `-` is standard input.

@@ -7,7 +7,7 @@ use anstyle::Style;
 use turnkeep_model::json::TreeSink;
 use turnkeep_model::shape::Shape;
 use turnkeep_model::{
-    Author, Block, Body, Json, Media, Part, Reasoning, Session, Status, Time, ToolCall, ToolResult, Turn,
+    Author, Block, Body, Json, Media, Part, Reasoning, Session, Slice, Status, Time, ToolCall, ToolResult, Turn,
 };
 
 use crate::terminal::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, counted};
@@ -17,12 +17,31 @@ use crate::visible::{shortened, visible};
 pub(crate) struct Page {
     text: String,
     width: usize,
+    results: Results,
 }
+
+/// How much of a tool's answer is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Results {
+    /// Its first lines: what matters is mostly said around it.
+    Short,
+    /// All of it.
+    Full,
+}
+
+/// How many lines of a tool's answer, and how many items of a slice, are shown.
+const FIRST: usize = 12;
 
 impl Page {
     /// An empty page.
     pub(crate) fn new(width: usize) -> Page {
-        Page { text: String::new(), width }
+        Page { text: String::new(), width, results: Results::Full }
+    }
+
+    /// The same, with so much of the tools' answers.
+    pub(crate) fn with_results(mut self, results: Results) -> Page {
+        self.results = results;
+        self
     }
 
     /// The whole page.
@@ -44,6 +63,7 @@ impl Page {
         for (index, turn) in session.turns.iter().enumerate() {
             self.turn(index, turn);
         }
+        session.slices.iter().for_each(|slice| self.slice(slice));
     }
 
     fn head(&mut self, session: &Session, note: &str) {
@@ -57,8 +77,12 @@ impl Page {
         self.field("options", &settings(&session.options));
         self.field("tools", &session.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", "));
         self.field("updated", session.last_time().map(Time::as_str).unwrap_or_default());
+        self.field("parent", session.parent.as_ref().map(|parent| parent.session.as_str()).unwrap_or_default());
+        let turns = counted(session.turns.len(), "turn", "turns");
         let blocks = counted(session.blocks().count(), "block", "blocks");
-        self.field("holds", &format!("{}, {blocks}", counted(session.turns.len(), "turn", "turns")));
+        let slices = counted(session.slices.len(), "slice", "slices");
+        let slices = if session.slices.is_empty() { String::new() } else { format!(", {slices}") };
+        self.field("holds", &format!("{turns}, {blocks}{slices}"));
     }
 
     fn field(&mut self, name: &str, value: &str) {
@@ -80,10 +104,33 @@ impl Page {
         let finish = turn.finish.as_ref().map(|finish| finish.reason.as_str()).unwrap_or_default();
         let usage = settings(&turn.usage);
         let facts: Vec<_> = [model, finish, &usage].into_iter().filter(|fact| !fact.is_empty()).map(visible).collect();
-        let _ = writeln!(self.text, "\n{BOLD}turn {}{BOLD:#}  {DIM}{}{DIM:#}", index + 1, facts.join(" · "));
+        self.heading(&format!("turn {}", index + 1), &facts.join(" · "));
         turn.blocks.iter().for_each(|block| self.block(block));
         for error in &turn.errors {
             self.paragraph(2, &format!("error: {}", error.message), RED);
+        }
+    }
+
+    fn heading(&mut self, what: &str, facts: &str) {
+        let facts = if facts.is_empty() { String::new() } else { format!("  {DIM}{facts}{DIM:#}") };
+        let _ = writeln!(self.text, "\n{BOLD}{what}{BOLD:#}{facts}");
+    }
+
+    /// Side-state of an application: an item a line.
+    fn slice(&mut self, slice: &Slice) {
+        let items = counted(slice.items.len(), "item", "items");
+        let policy = slice.policy.as_ref().map(|policy| format!("{} · ", policy.as_str())).unwrap_or_default();
+        self.heading(&format!("slice {}", visible(&slice.name)), &format!("{policy}{items}"));
+        for item in slice.items.iter().take(FIRST) {
+            self.line(2, &item.to_text(), Style::new());
+        }
+        self.more(2, slice.items.len(), ("item", "items"), "--json");
+    }
+
+    /// Says how many of `all` were not shown, and what shows them.
+    fn more(&mut self, indent: usize, all: usize, (one, many): (&str, &str), flag: &str) {
+        if all > FIRST {
+            self.line(indent, &format!("… and {}; {flag} shows all", counted(all - FIRST, one, many)), DIM);
         }
     }
 
@@ -155,7 +202,19 @@ impl Page {
             self.paragraph(6, error, RED);
         }
         for part in &result.parts {
-            self.paragraph(6, &part_text(part), Style::new());
+            self.answer(&part_text(part));
+        }
+    }
+
+    /// What a tool answered.
+    fn answer(&mut self, text: &str) {
+        let from = self.text.len();
+        self.paragraph(6, text, Style::new());
+        let ends = self.text.get(from..).unwrap_or_default().match_indices('\n').map(|(at, _)| from + at + 1);
+        let ends: Vec<usize> = ends.collect();
+        if let (Results::Short, Some(end)) = (self.results, ends.get(FIRST - 1)) {
+            self.text.truncate(*end);
+            self.more(6, ends.len(), ("line", "lines"), "--full");
         }
     }
 
@@ -200,11 +259,18 @@ fn settings(value: &impl Shape) -> String {
         return String::new();
     };
     let known = fields.iter().filter(|(key, _)| key.to_str_lossy() != "extra");
-    let pairs = known.map(|(key, value)| {
-        let shown = value.as_str().map_or_else(|| value.to_text(), Cow::into_owned);
-        format!("{} {shown}", key.to_str_lossy().replace('_', " "))
-    });
+    let pairs = known.map(|(key, value)| format!("{} {}", key.to_str_lossy().replace('_', " "), setting(value)));
     pairs.collect::<Vec<_>>().join(", ")
+}
+
+fn setting(value: &Json) -> String {
+    match value {
+        Json::Object(fields) => {
+            let pairs = fields.iter().map(|(key, value)| format!("{} {}", key.to_str_lossy(), setting(value)));
+            pairs.collect::<Vec<_>>().join(", ")
+        }
+        value => value.as_str().map_or_else(|| value.to_text(), Cow::into_owned),
+    }
 }
 
 fn part_text(part: &Part) -> String {

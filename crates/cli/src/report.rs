@@ -1,13 +1,9 @@
 //! What did not survive, for programs and for persons.
 
 use turnkeep_codec::Sniffed;
-use turnkeep_model::{Change, Json, Loss, LossKind, Object};
+use turnkeep_model::{Change, Json, Loss, Object};
 
-use crate::terminal::{DIM, YELLOW, counted, say};
-use crate::visible::visible;
-
-/// How many losses are named one by one before a count has to do.
-const NAMED: usize = 5;
+use crate::tally::Tally;
 
 /// An object of these pairs.
 pub(crate) fn object<'a>(pairs: impl IntoIterator<Item = (&'a str, Json)>) -> Json {
@@ -60,28 +56,5 @@ pub(crate) fn sniffed(found: &Sniffed) -> Json {
 
 /// Says on standard error what was lost, shortly; `more` says where the rest can be seen.
 pub(crate) fn say_losses(losses: &[Loss], more: &str) {
-    if losses.is_empty() {
-        return;
-    }
-    let total = counted(losses.len(), "loss", "losses");
-    say(&format!("{YELLOW}{total}{YELLOW:#} ({})", kinds(losses)));
-    for loss in losses.iter().take(NAMED) {
-        say(&format!("  {}", line(loss)));
-    }
-    if losses.len() > NAMED {
-        say(&format!("  {DIM}… and {} more; {more}{DIM:#}", losses.len() - NAMED));
-    }
-}
-
-/// One loss on one line.
-pub(crate) fn line(loss: &Loss) -> String {
-    let place = if loss.at.is_empty() { "the whole" } else { &loss.at };
-    format!("{:<11} {}: {}", loss.kind.as_str(), visible(place), visible(&loss.what))
-}
-
-/// How many losses there are of each kind, as in `3 dropped, 1 renamed`.
-pub(crate) fn kinds(losses: &[Loss]) -> String {
-    let count = |kind: &LossKind| losses.iter().filter(|loss| loss.kind == *kind).count();
-    let counts = LossKind::ALL.iter().map(|kind| (count(kind), kind)).filter(|(count, _)| *count > 0);
-    counts.map(|(count, kind)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
+    Tally::of(losses).say(more);
 }

@@ -13,7 +13,18 @@ pub struct Input<'a> {
     bytes: &'a [u8],
     name: Option<&'a str>,
     files: &'a [(String, Vec<u8>)],
+    text: OnceCell<Result<&'a str>>,
     document: OnceCell<Result<Document<'a>>>,
+    first: OnceCell<Option<First<'a>>>,
+}
+
+/// The first line that holds something.
+#[derive(Debug)]
+struct First<'a> {
+    line: &'a str,
+    /// Whether more such lines follow.
+    leads: bool,
+    node: OnceCell<Option<Node<'a>>>,
 }
 
 /// A parsed JSON or YAML text.
@@ -41,7 +52,8 @@ pub enum Syntax {
 impl<'a> Input<'a> {
     /// An input of these bytes.
     pub fn new(bytes: &'a [u8]) -> Input<'a> {
-        Input { bytes, name: None, files: &[], document: OnceCell::new() }
+        let (text, document, first) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Input { bytes, name: None, files: &[], text, document, first }
     }
 
     /// The same with a file name, which breaks ties when sniffing.
@@ -88,10 +100,38 @@ impl<'a> Input<'a> {
     /// # Errors
     /// `Corrupt` where the bytes are not UTF-8.
     pub fn text(&self) -> Result<&'a str> {
-        match std::str::from_utf8(self.bytes) {
-            Ok(text) => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
-            Err(error) => Err(not_utf8(self.bytes, error.valid_up_to())),
+        self.text.get_or_init(|| text_of(self.bytes)).clone()
+    }
+
+    /// The text as it is, with its byte order mark if it has one: some programs refuse that.
+    ///
+    /// # Errors
+    /// As [`Input::text`].
+    pub fn whole_text(&self) -> Result<&'a str> {
+        std::str::from_utf8(self.bytes).map_err(|error| not_utf8(self.bytes, error.valid_up_to()))
+    }
+
+    /// Whether more than one line holds something.
+    pub fn has_lines(&self) -> bool {
+        self.first().is_some_and(|first| first.leads)
+    }
+
+    /// The value of the first line that holds something, if that line alone is JSON.
+    pub fn first_line(&self) -> Option<&Node<'a>> {
+        let first = self.first()?;
+        if first.leads {
+            return first.node.get_or_init(|| json::parse_with(first.line, Nan::Accept).ok()).as_ref();
         }
+        let document = self.document().ok().filter(|document| document.syntax == Syntax::Json);
+        document.map(|document| &document.node)
+    }
+
+    fn first(&self) -> Option<&First<'a>> {
+        let find = || {
+            let mut lines = self.text().ok()?.lines().filter(|line| !line.trim().is_empty());
+            Some(First { line: lines.next()?, leads: lines.next().is_some(), node: OnceCell::new() })
+        };
+        self.first.get_or_init(find).as_ref()
     }
 
     /// The text parsed as JSON, or as YAML where it is not JSON.
@@ -121,8 +161,15 @@ impl<'a> Input<'a> {
     pub fn into_native_document(self) -> Result<Document<'a>> {
         match self.document.into_inner() {
             Some(document) => document,
-            None => parse(Input::new(self.bytes).text()?),
+            None => parse(text_of(self.bytes)?),
         }
+    }
+}
+
+fn text_of(bytes: &[u8]) -> Result<&str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
+        Err(error) => Err(not_utf8(bytes, error.valid_up_to())),
     }
 }
 

@@ -1,5 +1,7 @@
 //! From a flat sequence of blocks to turns.
 
+use std::collections::HashMap;
+
 use turnkeep_model::{Block, Body, CallId, Turn};
 
 /// Groups blocks into turns: one answer each, the input that led to it, and the results of its calls.
@@ -10,7 +12,15 @@ use turnkeep_model::{Block, Body, CallId, Turn};
 pub struct TurnBuilder {
     turns: Vec<Turn>,
     stage: Stage,
+    /// Where every call stands: its turn, and its place there.
+    calls: Vec<(usize, usize)>,
+    /// The last turn that holds each call. It knows the first `indexed` of them: most results answer a recent call.
+    homes: HashMap<CallId, usize>,
+    indexed: usize,
 }
+
+/// How many of the latest calls are looked through before the index is asked.
+const RECENT: usize = 16;
 
 #[derive(Debug, Default, PartialEq, Clone, Copy)]
 enum Stage {
@@ -29,7 +39,7 @@ impl TurnBuilder {
     /// Adds the next block of the source.
     pub fn push(&mut self, block: Block) {
         if let Body::ToolResult(result) = &block.body {
-            let home = self.turn_of(&result.call).unwrap_or_else(|| self.open());
+            let home = self.home_of(&result.call).unwrap_or_else(|| self.open());
             if home + 1 == self.turns.len() {
                 self.stage = Stage::Resulted;
             }
@@ -45,6 +55,10 @@ impl TurnBuilder {
         }
         self.stage = wanted;
         let last = self.open();
+        if let Body::ToolCall(_) = &block.body {
+            let place = self.current().blocks.len();
+            self.calls.push((last, place));
+        }
         self.put(last, block);
     }
 
@@ -99,10 +113,31 @@ impl TurnBuilder {
         }
     }
 
-    fn turn_of(&self, wanted: &CallId) -> Option<usize> {
-        let calls = |turn: &Turn| {
-            turn.blocks.iter().any(|block| matches!(&block.body, Body::ToolCall(call) if call.call == *wanted))
-        };
-        self.turns.iter().rposition(calls)
+    /// The last turn that holds a call.
+    fn home_of(&mut self, wanted: &CallId) -> Option<usize> {
+        let recent = self.calls.iter().rev().take(RECENT);
+        let found = recent.copied().find(|place| self.call_at(*place) == Some(wanted));
+        found.map(|(turn, _)| turn).or_else(|| self.indexed_home_of(wanted))
+    }
+
+    fn indexed_home_of(&mut self, wanted: &CallId) -> Option<usize> {
+        for place in self.calls.iter().skip(self.indexed).copied() {
+            if let Some(call) = call_at(&self.turns, place) {
+                self.homes.insert(call.clone(), place.0);
+            }
+        }
+        self.indexed = self.calls.len();
+        self.homes.get(wanted).copied()
+    }
+
+    fn call_at(&self, place: (usize, usize)) -> Option<&CallId> {
+        call_at(&self.turns, place)
+    }
+}
+
+fn call_at(turns: &[Turn], (turn, block): (usize, usize)) -> Option<&CallId> {
+    match &turns.get(turn)?.blocks.get(block)?.body {
+        Body::ToolCall(call) => Some(&call.call),
+        _ => None,
     }
 }

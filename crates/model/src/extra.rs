@@ -48,6 +48,13 @@ impl Extra {
         &mut parts[at].1
     }
 
+    /// Keeps the part of `format`, if it holds something.
+    pub fn keep(&mut self, format: &str, part: ExtraPart) {
+        if part != ExtraPart::default() {
+            *self.part_mut(format) = part;
+        }
+    }
+
     /// A note of `format` on how the source spelled something.
     pub fn spelling(&self, format: &str, key: &str) -> Option<&crate::json::Json> {
         self.part(format)?.spelling.get(key)

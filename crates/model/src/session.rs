@@ -1,5 +1,7 @@
 //! The whole conversation as a value.
 
+use std::collections::HashSet;
+
 use crate::block::{Block, Body, ToolCall};
 use crate::extra::Extra;
 use crate::id::{CallId, EvaluationId, RunId, Seq, SessionId, TurnId};
@@ -315,8 +317,7 @@ impl Session {
 
     /// Tool calls that have no result yet, in order.
     pub fn open_calls(&self) -> Vec<&ToolCall> {
-        let answered: std::collections::HashSet<&CallId> =
-            self.blocks().filter_map(|(_, block)| result_of(block)).collect();
+        let answered: HashSet<&CallId> = self.blocks().filter_map(|(_, block)| result_of(block)).collect();
         self.blocks()
             .filter_map(|(_, block)| match &block.body {
                 Body::ToolCall(call) if !answered.contains(&call.call) => Some(call),

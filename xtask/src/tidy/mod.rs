@@ -1,6 +1,7 @@
 //! The rules that no compiler knows.
 
 mod arrows;
+mod compat;
 mod formats;
 mod manifests;
 mod text;
@@ -13,9 +14,8 @@ type Fault = String;
 
 /// Checks every rule; the error lists all faults.
 pub(crate) fn check(workspace: &Workspace) -> Outcome<()> {
-    let faults: Vec<Fault> =
-        [arrows::check(workspace), manifests::check(workspace), text::check(workspace), formats::check(workspace)]
-            .concat();
+    let checks = [arrows::check, manifests::check, text::check, formats::check, compat::check];
+    let faults: Vec<Fault> = checks.iter().flat_map(|check| check(workspace)).collect();
     if faults.is_empty() {
         return Ok(());
     }

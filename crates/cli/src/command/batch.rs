@@ -2,20 +2,21 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use turnkeep_file::{Source, make_directory, output_name, walk};
-use turnkeep_model::{Error, ErrorKind, Json, Loss, Result};
+use turnkeep_file::{OpenOptions, Source, make_directory, output_name, walk};
+use turnkeep_model::{Error, ErrorKind, Json, Result};
 
 use super::Ending;
-use super::convert::{Converted, convert, file_of, output_directory, write};
+use super::convert::{Converted, convert, file_of, opening, output_directory, write};
 use crate::args::Convert;
 use crate::exit::{Exit, Stop};
-use crate::report::{object, say_losses, text_or_null};
+use crate::progress::Progress;
+use crate::report::{object, text_or_null};
+use crate::tally::Tally;
 use crate::terminal::{complain_of, counted, json_bytes, say};
 
 /// One file of the batch: where it stands, and where it goes.
@@ -25,7 +26,21 @@ struct Job {
     clashes: bool,
 }
 
+/// What became of a file.
+struct Done {
+    /// What its report says; without its bytes, and without its losses where nobody asked for a report.
+    converted: Converted,
+    lossy: bool,
+}
+
+/// What became of all files.
+struct Batch {
+    done: Vec<Result<Done>>,
+    losses: Tally,
+}
+
 pub(super) fn run(args: &Convert) -> Ending {
+    let opening = opening(args)?;
     let directory = output_directory(args)?;
     make_directory(&directory)?;
     let own = below(&args.input, &directory);
@@ -34,11 +49,11 @@ pub(super) fn run(args: &Convert) -> Ending {
         return Err(Stop::Usage(what, "name another directory with -o".to_owned()));
     }
     let jobs = jobs(args, &directory, own.as_deref())?;
-    let results = all(args, &jobs);
+    let batch = all(args, &opening, &jobs);
     if let Some(path) = &args.report {
-        write(file_of(path), &json_bytes(&as_json(args, &jobs, &results)))?;
+        write(file_of(path), &json_bytes(&as_json(args, &jobs, &batch.done)))?;
     }
-    Ok(conclude(args, &results))
+    Ok(conclude(args, &batch))
 }
 
 /// Where the output stands below the input, if it does: empty where they are the same.
@@ -60,10 +75,12 @@ fn jobs(args: &Convert, directory: &Path, own: Option<&Path>) -> Result<Vec<Job>
 }
 
 /// Does every job, in any order; the results are in the order of the jobs.
-fn all(args: &Convert, jobs: &[Job]) -> Vec<Result<Converted>> {
+fn all(args: &Convert, opening: &OpenOptions, jobs: &[Job]) -> Batch {
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
-    let mut results: Vec<Option<Result<Converted>>> = jobs.iter().map(|_| None).collect();
+    let mut done: Vec<Option<Result<Done>>> = jobs.iter().map(|_| None).collect();
+    let mut losses = Tally::default();
+    let mut progress = Progress::of("convert", jobs.len());
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from).min(jobs.len()) {
             let (sender, next) = (sender.clone(), &next);
@@ -71,56 +88,60 @@ fn all(args: &Convert, jobs: &[Job]) -> Vec<Result<Converted>> {
                 let due = || next.fetch_add(1, Ordering::Relaxed);
                 while let Some((index, job)) = Some(due()).and_then(|index| Some((index, jobs.get(index)?))) {
                     // The receiver lives as long as the scope.
-                    let _ = sender.send((index, one(args, job)));
+                    let _ = sender.send((index, one(args, opening, job)));
                 }
             });
         }
         drop(sender);
-        for (done, (index, result)) in receiver.iter().enumerate() {
-            progress(done + 1, jobs.len());
-            if let Some(slot) = results.get_mut(index) {
-                *slot = Some(result);
+        for (index, result) in receiver {
+            progress.step();
+            if let Some(slot) = done.get_mut(index) {
+                *slot = Some(result.map(|converted| settle(args, converted, &mut losses)));
             }
         }
     });
-    results.into_iter().flatten().collect()
+    progress.end();
+    Batch { done: done.into_iter().flatten().collect(), losses }
 }
 
-fn one(args: &Convert, job: &Job) -> Result<Converted> {
+/// Counts the losses of a file. They are kept only for a report: a batch may be larger than the memory.
+fn settle(args: &Convert, mut converted: Converted, losses: &mut Tally) -> Done {
+    converted.losses.iter().for_each(|loss| losses.add(loss));
+    let lossy = !converted.losses.is_empty();
+    if args.report.is_none() {
+        converted.losses = Vec::new();
+    }
+    Done { converted, lossy }
+}
+
+fn one(args: &Convert, opening: &OpenOptions, job: &Job) -> Result<Converted> {
     let name = job.input.display().to_string();
     if job.clashes {
         let what = format!("another file is already written as {}", job.output.display());
         return Err(Error::new(ErrorKind::Conflict, what).file(name).hint("rename one of them, or convert it alone"));
     }
     let source = Source::read(&job.input, &args.reading.limits())?;
-    let mut converted = convert(args, &args.to, source)?;
+    let mut converted = convert(args, opening, &args.to, source)?;
     if !args.strict || converted.losses.is_empty() {
         make_directory(job.output.parent().unwrap_or(Path::new(".")))?;
         turnkeep_file::save(&job.output, &converted.bytes)?;
     }
-    // Only the report is still needed, and a batch may be larger than the memory.
     converted.bytes = Vec::new();
     Ok(converted)
 }
 
-fn progress(done: usize, total: usize) {
-    if io::stderr().is_terminal() {
-        eprint!("\r{done} of {total} files{}", if done == total { "\r\x1b[K" } else { "" });
-    }
-}
-
 /// Says how it went, and gives the exit code.
-fn conclude(args: &Convert, results: &[Result<Converted>]) -> Exit {
+fn conclude(args: &Convert, batch: &Batch) -> Exit {
+    let results = &batch.done;
     for error in results.iter().filter_map(|result| result.as_ref().err()) {
         complain_of(&error.to_string(), error.remedy());
     }
-    let converted: Vec<_> = results.iter().flatten().collect();
-    let losses: Vec<Loss> = converted.iter().flat_map(|converted| converted.losses.clone()).collect();
+    let converted: Vec<&Done> = results.iter().flatten().collect();
     if args.report.is_none() {
-        say_losses(&losses, "--report FILE lists them all");
+        batch.losses.say("--report FILE lists them all");
     }
     let failed = results.len() - converted.len();
-    let refused = converted.iter().filter(|converted| args.strict && !converted.losses.is_empty()).count();
+    let refused = converted.iter().filter(|done| args.strict && done.lossy).count();
     let written = converted.len() - refused;
     let refusals = if refused > 0 { format!(", {refused} not written because of --strict") } else { String::new() };
     say(&format!("{} written, {failed} failed{refusals}", counted(written, "file", "files")));
@@ -131,13 +152,13 @@ fn conclude(args: &Convert, results: &[Result<Converted>]) -> Exit {
     }
 }
 
-fn as_json(args: &Convert, jobs: &[Job], results: &[Result<Converted>]) -> Json {
+fn as_json(args: &Convert, jobs: &[Job], results: &[Result<Done>]) -> Json {
     let files = jobs.iter().zip(results).map(|(job, result)| {
         let input = ("in", Json::from(job.input.display().to_string()));
         match result {
-            Ok(converted) => {
+            Ok(done) => {
                 let output = ("out", Json::from(job.output.display().to_string()));
-                with(converted.as_json(), [input, output])
+                with(done.converted.as_json(), [input, output])
             }
             Err(error) => object([input, ("error", error.to_string().into()), ("help", text_or_null(error.remedy()))]),
         }

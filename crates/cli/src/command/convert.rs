@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use turnkeep_codec::{DecodeOptions, EncodeOptions, Target};
-use turnkeep_file::{Opened, Source, is_bundle};
+use turnkeep_codec::{EncodeOptions, Mode, Target};
+use turnkeep_file::{OpenOptions, Opened, Source, is_bundle};
 use turnkeep_model::{Json, Loss, Result, policy};
 
 use super::{Ending, batch};
@@ -27,7 +27,7 @@ pub(super) fn run(args: &Convert) -> Ending {
         return batch::run(args);
     }
     let source = source_of(&args.input, &args.reading.limits())?;
-    let converted = convert(args, &target_of(args), source)?;
+    let converted = convert(args, &opening(args)?, &target_of(args), source)?;
     let refused = args.strict && !converted.losses.is_empty();
     if !refused {
         write(output_file(args), &converted.bytes)?;
@@ -39,13 +39,18 @@ pub(super) fn run(args: &Convert) -> Ending {
     if refused { Err(Stop::Losses(converted.losses.len())) } else { Ok(Exit::Ok) }
 }
 
-/// Reads, reduces and writes, all in memory.
-pub(super) fn convert(args: &Convert, target: &Target, source: Source) -> Result<Converted> {
-    let name = source.name().to_owned();
-    let mut opening = args.reading.options();
+/// How the input is read.
+pub(super) fn opening(args: &Convert) -> Result<OpenOptions> {
+    let mut opening = args.reading.options()?;
     if args.compat {
-        opening.decoding = DecodeOptions::compat();
+        opening.decoding.mode = Mode::Compat;
     }
+    Ok(opening)
+}
+
+/// Reads, reduces and writes, all in memory.
+pub(super) fn convert(args: &Convert, opening: &OpenOptions, target: &Target, source: Source) -> Result<Converted> {
+    let name = source.name().to_owned();
     let Opened { mut archive, mut losses, format, ambiguous, .. } = opening.open_source(source)?;
     if args.redact.contains(&Hidden::EncryptedContent) {
         losses.extend(policy::redact_encrypted(&mut archive));

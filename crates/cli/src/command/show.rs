@@ -6,7 +6,7 @@ use turnkeep_model::json::Layout;
 use super::Ending;
 use crate::args::{Show, open_any};
 use crate::exit::Exit;
-use crate::page::Page;
+use crate::page::{Page, Results};
 use crate::report::say_losses;
 use crate::terminal::{print, print_bytes, width};
 
@@ -18,14 +18,15 @@ pub(super) fn run(args: &Show) -> Ending {
     if args.json {
         print_bytes(format!("{}\n", opened.archive.to_json(Layout::Pretty)).as_bytes())?;
     } else {
-        print(&as_text(&opened.archive, opened.format))?;
+        let results = if args.full { Results::Full } else { Results::Short };
+        print(&as_text(&opened.archive, opened.format, results))?;
         say_losses(&opened.losses, "`turnkeep convert` with --report FILE lists them all");
     }
     Ok(Exit::Ok)
 }
 
-fn as_text(archive: &Archive, format: &str) -> String {
-    let mut page = Page::new(width());
+fn as_text(archive: &Archive, format: &str, results: Results) -> String {
+    let mut page = Page::new(width()).with_results(results);
     for (index, session) in archive.sessions.iter().enumerate() {
         let is_main = archive.sessions.len() > 1 && index == archive.main as usize;
         page.session(session, &format!("{format}{}", if is_main { ", main session" } else { "" }));

@@ -168,3 +168,59 @@ fn a_journal_that_tells_more_than_its_session_is_a_loss() {
     assert!(place.text("r.json").contains("\"at\": \"journal\""), "{}", place.text("r.json"));
     assert_eq!(place.text("copy.jsonl"), journal);
 }
+
+const TYPES: &str = r#"{"app:Note": {"fields": {"text": "str"}}}"#;
+
+fn notes(item: &str) -> String {
+    format!(
+        r#"{{"created_at": "2026-03-01T12:00:00+00:00", "slices": [{{"item_type": "app:Note", "items": [{item}], "slice_type": "app:Note"}}], "version": "1"}}"#
+    )
+}
+
+#[test]
+fn a_types_file_is_what_a_snapshot_is_checked_against() {
+    let place = Place::new().with("types.json", TYPES);
+    let place = place.with("good.json", notes(r#"{"text": "x"}"#)).with("bad.json", notes("{}"));
+
+    place.run("convert good.json --to turnkeep --types types.json -o out.json").ends(0);
+    place.run("show bad.json").ends(0);
+    let ran = place.run("show bad.json --types types.json").ends(6);
+    assert!(ran.err.starts_with("error: bad.json: slices[0].items[0]"), "{}", ran.err);
+    assert!(ran.err.contains("Failed to restore slice Note"), "{}", ran.err);
+
+    let ran = place.run("convert bad.json --to turnkeep --compat --types types.json").ends(6);
+    assert!(ran.err.starts_with("error: bad.json: Failed to restore slice Note"), "{}", ran.err);
+}
+
+#[test]
+fn what_is_wrong_with_a_types_file_is_not_blamed_on_the_input() {
+    let place = Place::new().with("good.json", notes(r#"{"text": "x"}"#));
+    let place = place.with("broken.json", "{").with("odd.json", r#"{"app:Note": {"fields": {"text": "strr"}}}"#);
+
+    let ran = place.run("show good.json --types broken.json").ends(6);
+    assert!(ran.err.starts_with("error: the types file:1:2: "), "{}", ran.err);
+    place
+        .run("convert good.json --to turnkeep --compat --types odd.json")
+        .ends(6)
+        .says("the types file: app:Note.text");
+    place.run("show good.json --types nowhere.json").ends(4).says("nowhere.json: is not there");
+}
+
+#[test]
+fn losses_that_are_alike_are_told_once_and_listed_in_full() {
+    let turn = r#"{"id":"t","blocks":[{"author":"user","type":"text","text":"Hi"}]}"#;
+    let session = format!(r#"{{"turnkeep":1,"sessions":[{{"turns":[{turn},{turn},{turn}]}}]}}"#);
+    let place = Place::new().with("three.json", session);
+
+    let ran = place.run("convert three.json --to lucee.session -o out.json").ends(0);
+    assert!(
+        ran.err.contains("dropped     turns[*].id: a Lucee AI session has no place for it (3 times)"),
+        "{}",
+        ran.err
+    );
+
+    place.run("convert three.json --to lucee.session -o out.json --report r.json").ends(0);
+    for index in 0..3 {
+        assert!(place.text("r.json").contains(&format!("\"at\": \"turns[{index}].id\"")), "{}", place.text("r.json"));
+    }
+}

@@ -247,3 +247,27 @@ fn usage_errors_are_two() {
         place.run(words).ends(2);
     }
 }
+
+#[test]
+fn what_an_application_keeps_is_shown_item_by_item() {
+    let slice = r#"{"name":"app:Note","policy":"state","items":[{"text":"one"},{"text":"two"}]}"#;
+    let place = Place::new().with("n.json", format!(r#"{{"turnkeep":1,"sessions":[{{"slices":[{slice}]}}]}}"#));
+
+    let ran = place.run("show n.json").ends(0);
+
+    let expected = "  holds    0 turns, 0 blocks, 1 slice\n\nslice app:Note  state · 2 items\n  {\"text\":\"one\"}\n  {\"text\":\"two\"}\n";
+    assert!(ran.out.ends_with(expected), "{}", ran.out);
+}
+
+#[test]
+fn a_long_answer_of_a_tool_is_shown_shortly_unless_asked_for() {
+    let lines: Vec<String> = (1..=40).map(|line| format!("line {line}")).collect();
+    let answer = lines.join("\\n");
+    let place = Place::new().with("long.json", crate::place::SESSION.replace("\"done\"", &format!("\"{answer}\"")));
+
+    let short = place.run("show long.json").ends(0).out;
+    let full = place.run("show long.json --full").ends(0).out;
+
+    assert!(short.contains("      line 12\n      … and 28 lines; --full shows all\n  assistant\n    Hi!\n"), "{short}");
+    assert!(full.contains("      line 12\n      line 13\n") && full.contains("      line 40\n"), "{full}");
+}

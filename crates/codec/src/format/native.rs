@@ -112,14 +112,10 @@ impl Codec for JournalCodec {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        let Ok((text, _)) = whole_text(input) else {
-            return Guess::no();
-        };
-        let first = json::parse_with(text.lines().next().unwrap_or_default(), Nan::Accept);
-        match first {
-            Ok(node) if is_head(&node) => Guess::certain("its first line has the keys `turnkeep` and `journal`"),
-            _ => Guess::no(),
+        if input.first_line().is_some_and(is_head) || input.text().is_err() && has_torn_head(input) {
+            return Guess::certain("its first line has the keys `turnkeep` and `journal`");
         }
+        Guess::no()
     }
 
     fn decode(&self, input: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
@@ -150,6 +146,12 @@ impl Codec for JournalCodec {
 
 fn is_head(node: &Node<'_>) -> bool {
     ["turnkeep", "journal"].iter().all(|key| node.get(key).is_some()) && node.get("sessions").is_none()
+}
+
+/// Whether a text that ends in the middle of a character is a journal.
+fn has_torn_head(input: &Input<'_>) -> bool {
+    let first = whole_text(input).ok().and_then(|(text, _)| text.lines().next());
+    first.and_then(|line| json::parse_with(line, Nan::Accept).ok()).is_some_and(|node| is_head(&node))
 }
 
 /// The text up to a character that was cut off at its end, and that cut.

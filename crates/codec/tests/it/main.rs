@@ -17,6 +17,7 @@ mod ollama_chat;
 mod openai_chat;
 mod recorded;
 mod responses;
+mod turns;
 mod wink;
 mod wires;
 mod yaml;

@@ -31,6 +31,25 @@ pub(super) fn decode_lossy(spelling: &str) -> (String, Result<(), LoneSurrogate>
     (text, verdict)
 }
 
+/// Whether a checked spelling names no half of a surrogate pair.
+pub(super) fn is_sound(spelling: &str) -> bool {
+    let mut rest = spelling;
+    while let Some(at) = find_backslash(rest.as_bytes()) {
+        let (_, escape) = rest.split_at(at);
+        // Only what is spelled `\ud…` can be half of a pair; all else need not be decoded to know.
+        let used = match escape.as_bytes() {
+            [_, b'u', b'd' | b'D', ..] => match decode_escape(escape) {
+                (Some(_), used) => used,
+                (None, _) => return false,
+            },
+            [_, b'u', ..] => 6,
+            _ => 2,
+        };
+        rest = escape.get(used..).unwrap_or_default();
+    }
+    true
+}
+
 /// Decodes the escape that `text` starts with: the character (none for half a pair) and the bytes it took.
 fn decode_escape(text: &str) -> (Option<char>, usize) {
     let simple = match text.as_bytes().get(1) {
@@ -88,13 +107,17 @@ fn spell_byte(byte: u8, out: &mut Vec<u8>) {
         b'\r' => b'r',
         0x8 => b'b',
         0xc => b'f',
-        other => return out.extend_from_slice(format!("\\u{other:04x}").as_bytes()),
+        other => {
+            const HEX: &[u8; 16] = b"0123456789abcdef";
+            let digit = |nibble: u8| HEX.get(usize::from(nibble)).copied().unwrap_or(b'0');
+            return out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(other >> 4), digit(other & 15)]);
+        }
     };
     out.extend_from_slice(&[b'\\', short]);
 }
 
 /// The first byte that ends a plain run of a JSON string: a quote, a backslash or a control character.
-pub(super) fn find_special(bytes: &[u8]) -> Option<usize> {
+pub fn find_special(bytes: &[u8]) -> Option<usize> {
     find(bytes, special_mask, |byte| byte == b'"' || byte == b'\\' || byte < 0x20)
 }
 
@@ -154,5 +177,9 @@ mod tests {
 
         assert_eq!(whole, ("a\"b\\c/\n\t\r\u{8}\u{c}é😀z".to_owned(), Ok(())));
         assert_eq!(half, ("x\u{fffd}y".to_owned(), Err(LoneSurrogate)));
+        for spelling in [r"x\ud800y", r"\udc00", r"\ud83d\ud83d\ude00", r"\\\uD800", r"\ud7ff", r"\\ud800", r"\u00e9\n"]
+        {
+            assert_eq!(is_sound(spelling), decode_lossy(spelling).1.is_ok(), "{spelling}");
+        }
     }
 }

@@ -32,9 +32,40 @@ pub struct JsonString(Spelling);
 
 #[derive(Clone)]
 enum Spelling {
+    /// A plain text without room of its own: most keys, and many values.
+    Short(Short),
     Plain(Box<str>),
     Escaped(Box<str>),
 }
+
+/// A text of a few bytes.
+#[derive(Clone, Copy)]
+struct Short {
+    length: u8,
+    bytes: [u8; Short::MOST],
+}
+
+impl Short {
+    /// As many bytes as a string takes anyway.
+    const MOST: usize = 22;
+
+    fn new(text: &str) -> Option<Short> {
+        let mut bytes = [0; Short::MOST];
+        bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        Some(Short { length: u8::try_from(text.len()).ok()?, bytes })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
+    }
+
+    /// The text; it was one when it was put here.
+    fn text(&self) -> &str {
+        std::str::from_utf8(self.bytes()).unwrap_or_default()
+    }
+}
+
+const _: () = assert!(size_of::<JsonString>() == 24, "a short text takes no more room than a pointer to a long one");
 
 impl JsonString {
     /// A string from its checked spelling between the quotes.
@@ -42,9 +73,27 @@ impl JsonString {
         JsonString(Spelling::Escaped(spelling.into()))
     }
 
+    /// Whether it is `""`.
+    pub fn is_empty(&self) -> bool {
+        match &self.0 {
+            Spelling::Short(short) => short.length == 0,
+            // Every escape stands for something.
+            Spelling::Plain(text) | Spelling::Escaped(text) => text.is_empty(),
+        }
+    }
+
+    /// Whether a Rust string can hold it: it has no half of a surrogate pair.
+    pub fn is_sound(&self) -> bool {
+        match &self.0 {
+            Spelling::Short(_) | Spelling::Plain(_) => true,
+            Spelling::Escaped(spelling) => escape::is_sound(spelling),
+        }
+    }
+
     /// The content, or why no Rust string can hold it.
     pub fn to_str(&self) -> Result<Cow<'_, str>, LoneSurrogate> {
         match &self.0 {
+            Spelling::Short(short) => Ok(Cow::Borrowed(short.text())),
             Spelling::Plain(text) => Ok(Cow::Borrowed(text)),
             Spelling::Escaped(spelling) => {
                 let (text, verdict) = escape::decode_lossy(spelling);
@@ -59,6 +108,7 @@ impl JsonString {
     /// The string, where it holds half a surrogate pair.
     pub fn into_string(self) -> Result<String, JsonString> {
         match self.0 {
+            Spelling::Short(short) => Ok(short.text().to_owned()),
             Spelling::Plain(text) => Ok(text.into_string()),
             Spelling::Escaped(spelling) => match escape::decode_lossy(&spelling) {
                 (text, Ok(())) => Ok(text),
@@ -70,6 +120,7 @@ impl JsonString {
     /// The content, with U+FFFD for half of a surrogate pair.
     pub fn to_str_lossy(&self) -> Cow<'_, str> {
         match &self.0 {
+            Spelling::Short(short) => Cow::Borrowed(short.text()),
             Spelling::Plain(text) => Cow::Borrowed(text),
             Spelling::Escaped(spelling) => Cow::Owned(escape::decode_lossy(spelling).0),
         }
@@ -78,6 +129,7 @@ impl JsonString {
     /// The content as an owned string, with U+FFFD for half of a surrogate pair.
     pub fn into_string_lossy(self) -> String {
         match self.0 {
+            Spelling::Short(short) => short.text().to_owned(),
             Spelling::Plain(text) => text.into_string(),
             Spelling::Escaped(spelling) => escape::decode_lossy(&spelling).0,
         }
@@ -86,13 +138,14 @@ impl JsonString {
     /// The spelling that must be kept as it is, if there is one.
     pub fn escaped(&self) -> Option<&str> {
         match &self.0 {
-            Spelling::Plain(_) => None,
+            Spelling::Short(_) | Spelling::Plain(_) => None,
             Spelling::Escaped(spelling) => Some(spelling),
         }
     }
 
     fn is(&self, text: &str) -> bool {
         match &self.0 {
+            Spelling::Short(short) => short.bytes() == text.as_bytes(),
             Spelling::Plain(plain) => **plain == *text,
             Spelling::Escaped(_) => self.to_str().is_ok_and(|own| own == text),
         }
@@ -102,6 +155,7 @@ impl JsonString {
 impl PartialEq for JsonString {
     fn eq(&self, other: &JsonString) -> bool {
         match (&self.0, &other.0) {
+            (Spelling::Short(a), Spelling::Short(b)) => a.bytes() == b.bytes(),
             (Spelling::Plain(a), Spelling::Plain(b)) => a == b,
             (Spelling::Escaped(a), Spelling::Escaped(b)) if a == b => true,
             _ => match (self.to_str(), other.to_str()) {
@@ -114,6 +168,12 @@ impl PartialEq for JsonString {
 
 impl Eq for JsonString {}
 
+impl PartialEq<&str> for JsonString {
+    fn eq(&self, text: &&str) -> bool {
+        self.is(text)
+    }
+}
+
 impl fmt::Debug for JsonString {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.to_str_lossy(), f)
@@ -122,13 +182,13 @@ impl fmt::Debug for JsonString {
 
 impl From<&str> for JsonString {
     fn from(text: &str) -> JsonString {
-        JsonString(Spelling::Plain(text.into()))
+        JsonString(Short::new(text).map_or_else(|| Spelling::Plain(text.into()), Spelling::Short))
     }
 }
 
 impl From<String> for JsonString {
     fn from(text: String) -> JsonString {
-        JsonString(Spelling::Plain(text.into()))
+        JsonString(Short::new(&text).map_or_else(|| Spelling::Plain(text.into()), Spelling::Short))
     }
 }
 
@@ -177,6 +237,10 @@ impl Object {
 
     /// Removes every pair under `key` and returns the last value.
     pub fn remove(&mut self, key: &str) -> Option<Json> {
+        let at = self.0.iter().rposition(|(k, _)| k.is(key))?;
+        if !self.0.iter().take(at).any(|(k, _)| k.is(key)) {
+            return Some(self.0.remove(at).1);
+        }
         let mut last = None;
         self.0.retain_mut(|(k, v)| {
             if !k.is(key) {
@@ -220,13 +284,15 @@ impl Object {
 
     /// Whether every syntax can hold it: no key stands twice and no string holds half a surrogate pair, at any depth.
     pub fn is_plain(&self) -> bool {
-        !self.has_duplicates() && self.iter().all(|(key, value)| key.to_str().is_ok() && value.is_plain())
+        !self.has_duplicates() && self.iter().all(|(key, value)| key.is_sound() && value.is_plain())
     }
 
     /// Whether some key stands more than once.
     pub fn has_duplicates(&self) -> bool {
-        if self.0.len() < 2 {
-            return false;
+        const FEW: usize = 16;
+        if self.0.len() <= FEW {
+            let repeats = |(at, (key, _)): (usize, &(JsonString, Json))| self.0.iter().take(at).any(|(k, _)| k == key);
+            return self.0.iter().enumerate().any(repeats);
         }
         let mut keys: Vec<_> = self.0.iter().map(|(k, _)| k.to_str_lossy()).collect();
         keys.sort_unstable();
@@ -300,7 +366,7 @@ impl Json {
     pub fn is_plain(&self) -> bool {
         match self {
             Json::Null | Json::Bool(_) | Json::Number(_) => true,
-            Json::String(text) => text.to_str().is_ok(),
+            Json::String(text) => text.is_sound(),
             Json::Array(items) => items.iter().all(Json::is_plain),
             Json::Object(object) => object.is_plain(),
         }

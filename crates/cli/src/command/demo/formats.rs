@@ -10,7 +10,7 @@ use super::super::{Ending, diff};
 use crate::args::Demo;
 use crate::exit::Exit;
 use crate::page::Page;
-use crate::report;
+use crate::tally::{Tally, line};
 use crate::terminal::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, counted, print, width};
 use crate::visible::shortened;
 
@@ -99,9 +99,9 @@ fn tell_losses(losses: &[Loss], text: &mut String) {
         return;
     }
     let total = counted(losses.len(), "loss", "losses");
-    let _ = writeln!(text, "The loss report names {YELLOW}{total}{YELLOW:#} ({}):", report::kinds(losses));
+    let _ = writeln!(text, "The loss report names {YELLOW}{total}{YELLOW:#} ({}):", Tally::of(losses).kinds());
     for loss in losses.iter().take(SHOWN) {
-        let _ = writeln!(text, "  {}", shortened(&report::line(loss), width().saturating_sub(2)));
+        let _ = writeln!(text, "  {}", shortened(&line(loss), width().saturating_sub(2)));
     }
     if losses.len() > SHOWN {
         let _ = writeln!(text, "  {DIM}… and {} more{DIM:#}", losses.len() - SHOWN);

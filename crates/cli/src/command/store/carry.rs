@@ -22,7 +22,7 @@ pub(crate) fn import(args: &Import) -> Ending {
     for file in &args.files {
         let source = source_of(file, &args.reading.limits())?;
         let name = source.name().to_owned();
-        let opened = args.reading.options().open_source(source)?;
+        let opened = args.reading.options()?.open_source(source)?;
         say_losses(&opened.losses, "`turnkeep convert` with --report FILE lists them all");
         for (imported, journal) in import_all(&*store, &opened.archive)? {
             if !args.json {

@@ -173,11 +173,17 @@ fn layout(session: &Session, usual: Spelling) -> Spelling {
 }
 
 /// A document, written, with what a reader would not find in it.
-fn encoded(archive: &Archive, document: &Json, usual: Spelling, holder: &str, back: Session) -> Encoded {
+fn encoded(
+    archive: &Archive,
+    document: Json,
+    usual: Spelling,
+    holder: &str,
+    read: impl FnOnce(Json) -> (Session, Vec<Loss>),
+) -> Encoded {
     let empty = Session::default();
     let spelling = layout(archive.main_session().unwrap_or(&empty), usual);
-    let mut back = back;
-    let text = spelling.write(document);
+    let text = spelling.write(&document);
+    let (mut back, _) = read(document);
     note_layout(&mut back, Spelling::of(&text, usual), usual);
     let losses = honest::losses(archive, &Archive::from(back), holder);
     Encoded { bytes: text.into_bytes(), losses }
@@ -232,8 +238,8 @@ impl Codec for StateCodec {
             LIST => state_out::write_messages(session),
             _ => state_out::write(session, generation),
         };
-        let (back, _) = read_state(document.clone(), generation);
-        Ok(encoded(archive, &document, Spelling::PRETTY, "an agent state", back))
+        let read = |document| read_state(document, generation);
+        Ok(encoded(archive, document, Spelling::PRETTY, "an agent state", read))
     }
 }
 
@@ -290,8 +296,8 @@ impl Codec for SlimCodec {
         let wanted = options.variant.clone().or_else(|| note_word(&session.extra, SLIM_NOTE));
         let dialect = wanted.and_then(|word| Dialect::from_word(&word)).unwrap_or(Dialect::Proposal);
         let document = slim_out::write(session, dialect);
-        let (back, _) = read_slim(document.clone(), dialect);
-        Ok(encoded(archive, &document, Spelling::PRETTY, "a slim snapshot", back))
+        let read = |document| read_slim(document, dialect);
+        Ok(encoded(archive, document, Spelling::PRETTY, "a slim snapshot", read))
     }
 }
 
@@ -333,8 +339,7 @@ impl Codec for ContinuationCodec {
     fn encode(&self, archive: &Archive, _: &EncodeOptions) -> Result<Encoded> {
         let empty = Session::default();
         let document = snapshot::write(archive.main_session().unwrap_or(&empty));
-        let (back, _) = snapshot::read(document.clone());
-        Ok(encoded(archive, &document, Spelling::PRETTY, "a continuation snapshot", back))
+        Ok(encoded(archive, document, Spelling::PRETTY, "a continuation snapshot", snapshot::read))
     }
 }
 
@@ -390,8 +395,7 @@ impl Codec for SessionCodec {
     fn encode(&self, archive: &Archive, _: &EncodeOptions) -> Result<Encoded> {
         let empty = Session::default();
         let document = session::write(archive.main_session().unwrap_or(&empty));
-        let (back, _) = session::read(document.clone());
-        Ok(encoded(archive, &document, Spelling::STORED, "a session file", back))
+        Ok(encoded(archive, document, Spelling::STORED, "a session file", session::read))
     }
 }
 

@@ -111,10 +111,8 @@ pub(super) fn parts(content: Json) -> Vec<Part> {
         _ => Part::Data(Data::default()),
     };
     match content {
-        Json::String(text) if text.to_str().is_ok_and(|text| text.is_empty()) => Vec::new(),
-        Json::String(text) if text.to_str().is_ok() => {
-            vec![Part::Text(Text { text: text.to_str_lossy().into_owned() })]
-        }
+        Json::String(text) if text.is_empty() => Vec::new(),
+        Json::String(text) if text.is_sound() => vec![Part::Text(Text { text: text.into_string_lossy() })],
         Json::Array(items) if !items.is_empty() => items.into_iter().map(part).collect(),
         other => vec![Part::Data(Data { json: other })],
     }

@@ -284,7 +284,7 @@ impl Reading {
             }
             before = id;
         }
-        talk.finish(session, &Vec::new(), Generation::V2)
+        talk.finish(session, Generation::V2)
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn is_blank(value: &Json) -> bool {
         Json::Null => true,
         Json::Bool(value) => !value,
         Json::Number(number) => number.as_str() == "0",
-        Json::String(text) => text.to_str().is_ok_and(|text| text.is_empty()),
+        Json::String(text) => text.is_empty(),
         Json::Array(items) => items.is_empty(),
         Json::Object(object) => object.iter().all(|(_, value)| is_blank(value)),
     }
@@ -113,7 +113,11 @@ impl Map {
 
     /// Takes a text that says something.
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
-        self.take(key, |value| text(value).filter(|text| !text.is_empty()))
+        match self.left.get(key) {
+            Some(Json::String(text)) if !text.is_empty() && text.is_sound() => {}
+            _ => return None,
+        }
+        self.left.remove(key).and_then(into_text)
     }
 
     /// Takes a time.
@@ -280,6 +284,14 @@ pub(super) fn text(value: &Json) -> Option<String> {
     value.as_str().map(std::borrow::Cow::into_owned)
 }
 
+/// The same, without a copy.
+pub(super) fn into_text(value: Json) -> Option<String> {
+    match value {
+        Json::String(text) => text.into_string().ok(),
+        _ => None,
+    }
+}
+
 /// A whole number that is spelled plainly.
 pub(super) fn whole(value: &Json) -> Option<u64> {
     let number = value.as_number()?;
@@ -382,8 +394,9 @@ impl Draft {
         let inner = self.inner.remove(&name);
         let is_rest = |kept: &&Json| inner.is_some() && matches!(kept, Json::Object(fields) if !fields.is_empty());
         let kept = || left.and_then(|left| left.get(&name)).filter(|kept| !is_rest(kept)).cloned();
+        let value = own.or_else(kept).or(spare);
         let usual = || rule(form, &name).and_then(|(_, rule)| rule.value());
-        let value = own.or_else(kept).or(spare).or_else(|| inner.clone()).or_else(usual);
+        let value = value.or(inner).or_else(usual);
         drop(name);
         if let Some(value) = value {
             out.push(key, value);

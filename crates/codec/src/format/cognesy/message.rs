@@ -2,7 +2,8 @@
 
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{
-    Author, Block, Body, CallId, Extra, ExtraPart, Loss, LossKind, MessageId, MessageKey, Summary, Text, ToolResult,
+    Author, Block, Body, CallId, Extra, ExtraPart, Loss, LossKind, MessageId, MessageKey, Part, Summary, Text,
+    ToolResult,
 };
 
 use super::call::{self, Shape};
@@ -215,15 +216,13 @@ impl Messages {
     }
 
     fn result(&mut self, reading: &mut Reading, style: &Style) -> ToolResult {
-        let content = reading.map.take("content", |content| Some(content.clone()).filter(|content| !is_blank(content)));
+        let says = reading.map.get("content").is_some_and(|content| !is_blank(content));
+        let content = if says { reading.map.remove("content") } else { None };
         let content = content.unwrap_or_else(|| Json::from(""));
-        let parts = content::parts(content.clone());
-        let as_list = matches!(content, Json::Array(_));
-        if content::of_parts(&parts, as_list) != content {
-            reading.map.restore("content", content.clone());
-            reading.notes.spelling.set("content", "own");
-        } else if as_list && content::of_parts(&parts, false) != content {
-            reading.notes.spelling.set("content", "parts");
+        let mut parts = Vec::new();
+        let is_text = matches!(&content, Json::String(text) if text.is_sound());
+        if !is_text {
+            parts = reading.parts(&content);
         }
         let mut result =
             ToolResult { call: CallId::Minted(0), name: None, parts, error: None, is_error: None, outcome: None };
@@ -243,6 +242,9 @@ impl Messages {
             }
         };
         result.call = id.map_or_else(|| self.answered(), CallId::given);
+        if is_text {
+            result.parts = content::parts(content);
+        }
         result
     }
 }
@@ -265,6 +267,19 @@ impl Reading {
     fn open_metadata(&mut self, style: &Style) {
         let Some(metadata) = self.map.object(style.metadata) else { return };
         self.metadata = metadata;
+    }
+
+    /// The parts of a content that is more than text; what they cannot stand for is noted.
+    fn parts(&mut self, content: &Json) -> Vec<Part> {
+        let parts = content::parts(content.clone());
+        let as_list = matches!(content, Json::Array(_));
+        if content::of_parts(&parts, as_list) != *content {
+            self.map.restore("content", content.clone());
+            self.notes.spelling.set("content", "own");
+        } else if as_list && content::of_parts(&parts, false) != *content {
+            self.notes.spelling.set("content", "parts");
+        }
+        parts
     }
 
     /// Takes what the program itself keeps in the metadata.
@@ -309,9 +324,9 @@ impl Reading {
         match self.map.get("content") {
             None | Some(Json::Null) => plain(taken(String::new())),
             Some(Json::Array(items)) if items.is_empty() => plain(taken(String::new())),
-            Some(Json::String(text)) if text.to_str().is_ok_and(|text| text.is_empty()) => plain(taken(String::new())),
+            Some(Json::String(text)) if text.is_empty() => plain(taken(String::new())),
             Some(Json::Array(_)) => self.composite(),
-            Some(_) => match self.map.take("content", text) {
+            Some(_) => match self.map.text("content") {
                 Some(text) => plain(taken(text)),
                 None => {
                     plain(Body::Other { kind: CONTENT.to_owned(), raw: self.map.remove("content").unwrap_or_default() })

@@ -1,6 +1,8 @@
 //! JSON as PHP's `json_encode` spells it, and how a text was spelled.
 
-use turnkeep_model::json::{Json, JsonString, Object, Sink};
+use std::io::Write;
+
+use turnkeep_model::json::{Json, JsonString, Object, Sink, spell_into};
 
 /// How a text of JSON is spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,8 +192,19 @@ impl PhpSink {
         }
     }
 
+    /// Whether a text needs escapes only where every JSON does.
+    fn is_usual(&self, text: &str) -> bool {
+        // The two line separators begin with this byte.
+        let beyond = || self.spelling.unicode || text.as_bytes().contains(&0xe2);
+        !self.spelling.slashes && (text.is_ascii() || !beyond())
+    }
+
     fn quoted(&mut self, text: &str) {
         self.out.push(b'"');
+        if self.is_usual(text) {
+            spell_into(text, &mut self.out);
+            return self.out.push(b'"');
+        }
         let mut rest = text;
         while let Some(at) = rest.bytes().position(|byte| may_escape(byte, self.spelling)) {
             let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, ""));
@@ -218,7 +231,7 @@ impl PhpSink {
             '\u{c}' => 'f',
             other => {
                 for unit in other.encode_utf16(&mut [0; 2]) {
-                    self.out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+                    let _ = write!(self.out, "\\u{unit:04x}");
                 }
                 return;
             }

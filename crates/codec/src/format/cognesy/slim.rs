@@ -213,10 +213,10 @@ pub(super) fn sum(usage: &Usage) -> u64 {
 
 fn messages(map: &mut Map, session: &mut Session, dialect: Dialect) -> Vec<Loss> {
     let items = map.list("messages").unwrap_or_default();
-    let mut stored = items.into_iter().map(|item| (message::SECTION.to_owned(), item)).collect();
+    let stored = items.into_iter().map(|item| (message::SECTION.to_owned(), item)).collect();
     let mut talk = Talk::default();
-    talk.all(&mut stored, Vec::new(), dialect.style());
-    talk.finish(session, &stored, dialect.generation())
+    talk.all(stored, Vec::new(), dialect.style());
+    talk.finish(session, dialect.generation())
 }
 
 /// Ties the steps to the newest answers; steps whose answers are gone stay as they are.

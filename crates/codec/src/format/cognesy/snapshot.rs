@@ -53,11 +53,11 @@ pub(super) fn read(document: Json) -> (Session, Vec<Loss>) {
         } else if matches!(map.get("messageStore"), Some(Json::Array(_))) {
             part.spelling.set(STORE_NOTE, "list");
         }
-        let mut stored = store::take(&mut map, found.unwrap_or("messageStore"), "messageStore", &mut part);
+        let stored = store::take(&mut map, found.unwrap_or("messageStore"), "messageStore", &mut part);
         map.leave(&mut part, "");
         let mut talk = Talk::default();
-        talk.all(&mut stored, Vec::new(), &message::OLD);
-        losses.extend(talk.finish(&mut session, &stored, Generation::January));
+        talk.all(stored, Vec::new(), &message::OLD);
+        losses.extend(talk.finish(&mut session, Generation::January));
     }
     keep_as(&mut session.extra, PART, part);
     (session, losses)

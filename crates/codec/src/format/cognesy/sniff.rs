@@ -85,8 +85,7 @@ fn parse(line: &str) -> Result<Node<'_>> {
 /// A message storage.
 pub(super) fn jsonl(input: &Input<'_>) -> Guess {
     let Ok(text) = input.text() else { return Guess::no() };
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let Some(Ok(first)) = lines.next().map(parse) else { return Guess::no() };
+    let Some(first) = input.first_line() else { return Guess::no() };
     if first.get("type").and_then(Node::as_str).as_deref() != Some("session") || first.get("id").is_none() {
         return Guess::no();
     }
@@ -95,7 +94,8 @@ pub(super) fn jsonl(input: &Input<'_>) -> Guess {
             (node.get("section").is_some() && node.get("data").is_some()) || node.get("targetId").is_some()
         })
     };
-    if first.get("createdAt").is_some() && lines.next().is_none_or(is_record) {
+    let second = text.lines().filter(|line| !line.trim().is_empty()).nth(1);
+    if first.get("createdAt").is_some() && second.is_none_or(is_record) {
         Guess::certain("its first line is the head of a storage and records follow")
     } else {
         Guess::no()

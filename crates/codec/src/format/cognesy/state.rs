@@ -109,10 +109,10 @@ pub(super) fn read(document: Json, generation: Generation) -> (Session, Vec<Loss
 /// The session of a bare list of messages.
 pub(super) fn read_messages(items: Vec<Json>) -> (Session, Vec<Loss>) {
     let mut session = Session::default();
-    let mut stored: Stored = items.into_iter().map(|item| (message::SECTION.to_owned(), item)).collect();
+    let stored: Stored = items.into_iter().map(|item| (message::SECTION.to_owned(), item)).collect();
     let mut talk = Talk::default();
-    talk.all(&mut stored, Vec::new(), &message::V2);
-    let losses = talk.finish(&mut session, &stored, Generation::V2);
+    talk.all(stored, Vec::new(), &message::V2);
+    let losses = talk.finish(&mut session, Generation::V2);
     (session, losses)
 }
 
@@ -257,13 +257,13 @@ impl Reading {
         items.into_iter().filter_map(|item| Step::read(item, self.generation).ok()).collect()
     }
 
-    fn talk(&mut self, prompt: Option<String>, mut stored: Stored, steps: Vec<Step>) {
+    fn talk(&mut self, prompt: Option<String>, stored: Stored, steps: Vec<Step>) {
         let mut talk = Talk::default();
         let style: &Style = if self.generation == Generation::V2 { &message::V2 } else { &message::OLD };
         let has_prompt = prompt.is_some();
         prompt.into_iter().for_each(|text| talk.prompt(text));
-        talk.all(&mut stored, steps, style);
-        self.losses.extend(talk.finish(&mut self.session, &stored, self.generation));
+        talk.all(stored, steps, style);
+        self.losses.extend(talk.finish(&mut self.session, self.generation));
         if self.generation == Generation::V2 && !has_prompt {
             self.mark_prompt();
         }

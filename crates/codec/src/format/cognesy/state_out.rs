@@ -47,12 +47,12 @@ pub(super) fn is_expected(session: &Session, steps: &[Step]) -> bool {
 
 /// The state of a session.
 pub(super) fn write(session: &Session, generation: Generation) -> Json {
-    Writing { session, generation, in_session: false }.state()
+    Writing::new(session, generation).state()
 }
 
 /// The state of a session that has a header of its own.
 pub(super) fn write_in_session(session: &Session) -> Json {
-    Writing { session, generation: Generation::V2, in_session: true }.state()
+    Writing { in_session: true, ..Writing::new(session, Generation::V2) }.state()
 }
 
 /// The messages of a session as a bare list.
@@ -65,34 +65,38 @@ struct Writing<'a> {
     session: &'a Session,
     generation: Generation,
     in_session: bool,
+    /// The turns that are steps.
+    steps: Vec<usize>,
 }
 
-impl Writing<'_> {
+impl<'a> Writing<'a> {
+    fn new(session: &'a Session, generation: Generation) -> Writing<'a> {
+        Writing { session, generation, in_session: false, steps: step_out::steps(session, generation) }
+    }
+
     fn state(&self) -> Json {
         let mut draft = Draft::default();
         self.identity(&mut draft);
         let stored = self.stored();
-        // Only steps refer to messages.
-        let has_steps = !step_out::steps(self.session, self.generation).is_empty();
-        let messages: Vec<Json> = stored.iter().filter(|_| has_steps).map(|(_, message)| message.clone()).collect();
-        let writer = Writer { generation: self.generation, store: &messages };
+        let writer = Writer { generation: self.generation, store: &stored };
         let notes = self.notes();
+        // Steps refer to messages: they are written while those are still at hand.
         match self.generation {
             Generation::V2 => {
+                self.put_execution(&mut draft, &writer);
                 draft.hold("context", self.context(stored));
                 settings::put_config(&mut draft, &self.session.options, notes);
                 draft.derive("executionCount", self.session.runs.len() as u64);
-                self.put_execution(&mut draft, &writer);
                 draft.finish(STATE_V2, notes, "")
             }
             Generation::January => {
-                self.put_cached(&mut draft, stored);
                 self.put_execution(&mut draft, &writer);
+                self.put_cached(&mut draft, stored);
                 draft.finish(STATE_JANUARY, notes, "")
             }
             Generation::V1 => {
-                self.put_cached(&mut draft, stored);
                 self.put_v1(&mut draft, &writer);
+                self.put_cached(&mut draft, stored);
                 draft.finish(STATE_V1, notes, "")
             }
         }
@@ -198,13 +202,12 @@ impl Writing<'_> {
     }
 
     fn steps(&self, writer: &Writer<'_>) -> Vec<Json> {
-        let turns =
-            step_out::steps(self.session, self.generation).into_iter().filter_map(|at| self.session.turns.get(at));
+        let turns = self.steps.iter().filter_map(|at| self.session.turns.get(*at));
         turns.enumerate().map(|(at, turn)| writer.executed(turn, at + 1)).collect()
     }
 
     fn put_current(&self, draft: &mut Draft, writer: &Writer<'_>) {
-        let last = step_out::steps(self.session, self.generation).last().and_then(|at| self.session.turns.get(*at));
+        let last = self.steps.last().and_then(|at| self.session.turns.get(*at));
         if let Some(turn) = last.filter(|_| has_note(self.notes(), CURRENT)) {
             draft.put("currentStep", writer.step(turn));
         }

@@ -95,6 +95,8 @@ pub(super) struct Step {
     step: Option<Map>,
     response: Option<Map>,
     executions: Vec<Json>,
+    /// Which messages of the store its lists repeat.
+    repeats: Vec<(&'static str, Json)>,
 }
 
 impl Step {
@@ -113,6 +115,7 @@ impl Step {
             step: None,
             response: None,
             executions: Vec::new(),
+            repeats: Vec::new(),
         };
         if generation == Generation::V1 {
             made.open_v1(outer);
@@ -211,9 +214,17 @@ impl Step {
         }
     }
 
+    /// Refers to messages of the store instead of repeating them.
+    pub(super) fn refer(&mut self, lists: &Lists<'_>) {
+        let Some(step) = &mut self.step else { return };
+        for key in ["inputMessages", "outputMessages"] {
+            self.repeats.extend(lists.take(step, key).map(|note| (key, note)));
+        }
+    }
+
     /// Completes a turn with what the step says, now that its blocks are known.
-    pub(super) fn complete(self, turn: &mut Turn, generation: Generation, number: usize, lists: &mut Lists<'_>) {
-        let Step { turn: head, mut notes, outer, step, response, .. } = self;
+    pub(super) fn complete(self, turn: &mut Turn, generation: Generation, number: usize) {
+        let Step { turn: head, mut notes, outer, step, response, repeats, .. } = self;
         let blocks = std::mem::take(&mut turn.blocks);
         let run = turn.run.take();
         *turn = Turn { blocks, run, ..head };
@@ -224,8 +235,7 @@ impl Step {
             response.leave(&mut notes, response_path(generation));
         }
         if let Some(mut step) = step {
-            lists.note(&mut step, "inputMessages", &mut notes);
-            lists.note(&mut step, "outputMessages", &mut notes);
+            repeats.into_iter().for_each(|(key, note)| notes.spelling.set(key, note));
             step.derived("toolCalls", &calls);
             step.derived("stepType", &Json::from(words::step_type(turn)));
             step.leave(&mut notes, path(generation));
@@ -266,6 +276,9 @@ fn are_readable(items: &[Json]) -> bool {
 /// Drops the calls of a response that follow from the turn; ids may be missing there.
 fn take_calls(response: &mut Map, calls: &Json, notes: &mut ExtraPart) {
     let Json::Array(items) = calls else { return };
+    if response.get("toolCalls") == Some(calls) {
+        return drop(response.remove("toolCalls"));
+    }
     let without_ids = Json::Array(items.iter().cloned().map(without_id).collect());
     if response.get("toolCalls") == Some(&without_ids) && without_ids != *calls {
         notes.spelling.set("response_ids", "none");
@@ -380,33 +393,36 @@ fn decoded(encoded: &str) -> Option<Part> {
 /// The messages of a store, to which steps refer instead of repeating them.
 #[derive(Debug, Default)]
 pub(super) struct Lists<'a> {
-    messages: &'a [Json],
+    messages: Vec<&'a Json>,
     by_id: std::collections::HashMap<String, usize>,
 }
 
 impl<'a> Lists<'a> {
     /// The messages of a store in order.
-    pub(super) fn new(messages: &'a [Json]) -> Lists<'a> {
+    pub(super) fn new(messages: impl Iterator<Item = &'a Json>) -> Lists<'a> {
         let id = |message: &Json| message.as_object().and_then(|fields| fields.get("id")).and_then(text);
+        let messages: Vec<&Json> = messages.collect();
         let by_id = messages.iter().enumerate().filter_map(|(at, message)| id(message).map(|id| (id, at))).collect();
         Lists { messages, by_id }
     }
 
-    /// Notes which messages a list repeats; a list that holds others stays as it is.
-    fn note(&mut self, step: &mut Map, key: &str, notes: &mut ExtraPart) {
-        let Some(Json::Array(items)) = step.get(key) else { return };
+    /// Takes a list, and says which messages it repeats; a list that holds others stays as it is.
+    fn take(&self, step: &mut Map, key: &str) -> Option<Json> {
+        let Some(Json::Array(items)) = step.get(key) else { return None };
         if items.is_empty() {
-            return;
+            return None;
         }
-        let note = if self.messages.starts_with(items) {
-            Some(Json::from(items.len() as u64))
+        let note = if self.begin_with(items) {
+            Json::from(items.len() as u64)
         } else {
-            items.iter().map(|item| self.place(item)).collect::<Option<Vec<_>>>().map(Json::Array)
+            Json::Array(items.iter().map(|item| self.place(item)).collect::<Option<Vec<_>>>()?)
         };
-        if let Some(note) = note {
-            step.remove(key);
-            notes.spelling.set(key, note);
-        }
+        step.remove(key);
+        Some(note)
+    }
+
+    fn begin_with(&self, items: &[Json]) -> bool {
+        items.len() <= self.messages.len() && self.messages.iter().zip(items).all(|(stored, item)| *stored == item)
     }
 
     /// The place of a message in the store: a number, or as a text where the store has a step's tags on it.
@@ -414,7 +430,7 @@ impl<'a> Lists<'a> {
         let id = item.as_object()?.get("id").and_then(text)?;
         let at = *self.by_id.get(&id)?;
         let stored = self.messages.get(at)?;
-        if stored == item {
+        if *stored == item {
             return Some(Json::from(at as u64));
         }
         (untagged(stored) == *item).then(|| Json::from(at.to_string()))

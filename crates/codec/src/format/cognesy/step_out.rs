@@ -1,8 +1,8 @@
 //! Steps of an execution, from turns.
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::Json;
 use turnkeep_model::status::TurnError;
-use turnkeep_model::{Block, Body, Extra, ExtraPart, Part, Session, ToolCall, ToolResult, Turn, Usage};
+use turnkeep_model::{Block, Body, ExtraPart, Options, Part, Session, Timing, ToolCall, ToolResult, Turn, Usage};
 
 use super::call;
 use super::continuation;
@@ -36,24 +36,31 @@ pub(super) fn is_answered(turn: &Turn) -> bool {
 
 /// Whether a turn says something that messages do not.
 pub(super) fn says_more(turn: &Turn, generation: Generation) -> bool {
-    let bare = Turn {
-        blocks: Vec::new(),
-        run: None,
-        metadata: Object::new(),
-        data: Object::new(),
-        extra: Extra::NONE,
-        ..turn.head()
-    };
     let thinks = |block: &Block| matches!(block.body, Body::Reasoning(_));
     let noted = turn.extra.part(generation.part()).is_some();
-    noted || bare != Turn::default() || turn.blocks.iter().any(|block| thinks(block) || call::is_of_step(block))
+    noted || !is_bare(turn) || turn.blocks.iter().any(|block| thinks(block) || call::is_of_step(block))
+}
+
+/// Whether nothing is known of a turn but what its messages and the application say.
+fn is_bare(turn: &Turn) -> bool {
+    let words = [&turn.provider, &turn.api, &turn.model, &turn.account];
+    words.into_iter().all(Option::is_none)
+        && turn.id.is_none()
+        && turn.evaluation.is_none()
+        && turn.options == Options::default()
+        && turn.usage == Usage::default()
+        && turn.timing == Timing::default()
+        && turn.finish.is_none()
+        && turn.errors.is_empty()
+        && turn.continuation.is_none()
+        && turn.provider_payload == Json::Null
 }
 
 /// Writes the steps of one document.
 pub(super) struct Writer<'a> {
     pub generation: Generation,
     /// The messages of the store, to which steps refer.
-    pub store: &'a [Json],
+    pub store: &'a [(String, Json)],
 }
 
 impl Writer<'_> {
@@ -141,18 +148,25 @@ impl Writer<'_> {
         draft
     }
 
+    fn stored(&self, at: usize) -> Option<&Json> {
+        self.store.get(at).map(|(_, message)| message)
+    }
+
     /// The messages that a note refers to.
     fn list(&self, note: Option<&Json>) -> Option<Vec<Json>> {
         let at = |place: &Json| match place {
-            Json::Number(number) => self.store.get(number.as_u64()? as usize).cloned(),
+            Json::Number(number) => self.stored(number.as_u64()? as usize).cloned(),
             Json::String(text) => {
                 let at: usize = text.to_str().ok()?.parse().ok()?;
-                self.store.get(at).map(step::untagged)
+                self.stored(at).map(step::untagged)
             }
             _ => None,
         };
         match note? {
-            Json::Number(count) => Some(self.store.iter().take(count.as_u64()? as usize).cloned().collect()),
+            Json::Number(count) => {
+                let messages = self.store.iter().map(|(_, message)| message.clone());
+                Some(messages.take(count.as_u64()? as usize).collect())
+            }
             Json::Array(places) => Some(places.iter().filter_map(at).collect()),
             _ => None,
         }

@@ -1,6 +1,6 @@
 //! From messages and steps to turns.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Loss, RunId, Session, Turn, TurnId};
@@ -71,29 +71,31 @@ impl Talk {
     }
 
     /// All messages of a store, with the steps that made them.
-    pub(super) fn all(&mut self, stored: &mut Stored, steps: Vec<Step>, style: &Style) {
+    pub(super) fn all(&mut self, stored: Stored, mut steps: Vec<Step>, style: &Style) {
         if steps.is_empty() {
-            // No step will want to see the messages again.
-            return std::mem::take(stored).into_iter().for_each(|(section, message)| {
+            return stored.into_iter().for_each(|(section, message)| {
                 let tags = tags_of(&message).filter(|_| is_assistant(&message));
                 self.message(&section, message, style);
                 self.tag(tags);
             });
         }
-        let ties = ties(stored, &steps);
+        let ties = ties(&stored, &steps);
+        let lists = Lists::new(stored.iter().map(|(_, message)| message));
+        steps.iter_mut().for_each(|step| step.refer(&lists));
         let mut steps: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
         let mut next = 0;
-        for (at, (section, message)) in stored.iter().enumerate() {
+        for (at, (section, message)) in stored.into_iter().enumerate() {
+            let tags = tags_of(&message).filter(|_| is_assistant(&message));
             match ties.get(&at) {
                 Some(step) => {
                     self.untied(&mut steps, next..*step);
                     next = next.max(step + 1);
                     let step = steps.get_mut(*step).and_then(Option::take);
-                    self.tied(section, message.clone(), style, step);
+                    self.tied(&section, message, style, step);
                 }
-                None => self.message(section, message.clone(), style),
+                None => self.message(&section, message, style),
             }
-            self.tag(tags_of(message).filter(|_| is_assistant(message)));
+            self.tag(tags);
         }
         let end = steps.len();
         self.untied(&mut steps, next..end);
@@ -155,18 +157,15 @@ impl Talk {
     }
 
     /// The turns, completed with what the steps say.
-    pub(super) fn finish(self, session: &mut Session, stored: &Stored, generation: Generation) -> Vec<Loss> {
+    pub(super) fn finish(self, session: &mut Session, generation: Generation) -> Vec<Loss> {
         let Talk { messages, turns, ties } = self;
         session.turns = turns.finish();
-        let originals: Vec<Json> =
-            if ties.is_empty() { Vec::new() } else { stored.iter().map(|(_, message)| message.clone()).collect() };
-        let mut lists = Lists::new(&originals);
         let run = session.runs.last().and_then(|run| run.id.clone());
         let mut places = Vec::new();
         for (number, (place, step)) in ties.into_iter().enumerate() {
             if let Some(turn) = session.turns.get_mut(place) {
                 turn.run = turn.run.take().or_else(|| run.clone());
-                step.complete(turn, generation, number + 1, &mut lists);
+                step.complete(turn, generation, number + 1);
                 places.push(place);
             }
         }
@@ -203,7 +202,8 @@ fn ties(stored: &Stored, steps: &[Step]) -> HashMap<usize, usize> {
 
 /// Notes where a turn is a step, or is none, against what one would expect of it.
 fn mark_steps(session: &mut Session, steps: &[usize], generation: Generation) {
-    let expected = step_out::steps(session, generation);
+    let expected: HashSet<usize> = step_out::steps(session, generation).into_iter().collect();
+    let steps: HashSet<usize> = steps.iter().copied().collect();
     for (at, turn) in session.turns.iter_mut().enumerate() {
         let is_step = steps.contains(&at);
         let speaks = step_out::says_more(turn, generation);

@@ -171,7 +171,7 @@ fn read(form: &Form, input: Input<'_>, mode: Mode) -> Result<Decoded> {
 
 /// Loads as the library does. What it changes in doing so is told by comparing with what stands in the file.
 fn load(form: &Form, input: &Input<'_>) -> Result<Decoded> {
-    let text = input.text()?;
+    let text = input.whole_text()?;
     let refused = |what: String| Error::new(ErrorKind::Corrupt, what);
     let (no_json, no_state) = form.refusals.unzip();
     let json = compat::parse(text).map_err(|what| refuse(what, no_json))?;

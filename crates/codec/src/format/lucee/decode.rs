@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use turnkeep_model::json::{Json, Number, Object};
-use turnkeep_model::{Author, Block, Extra, Loss, LossKind, Session, Turn};
+use turnkeep_model::{Author, Block, Extra, ExtraPart, Loss, LossKind, Session, Turn};
 
 use super::FORMAT;
 use super::document::{Document, Item, Layout, SESSION_KEYS, Side, unset};
@@ -221,7 +221,7 @@ pub(super) fn keep(
     notes: Vec<(&str, Json)>,
     mode: Mode,
 ) {
-    let part = extra.part_mut(FORMAT);
+    let mut part = ExtraPart::default();
     for (key, value) in notes {
         part.spelling.set(key, value);
     }
@@ -231,7 +231,7 @@ pub(super) fn keep(
             part.spelling.set("keys", keys.into_iter().map(Json::from).collect::<Vec<_>>());
         }
     }
-    extra.tidy();
+    extra.keep(FORMAT, part);
 }
 
 /// The keys of a node as spelled and in their order, where that was noted.

@@ -6,6 +6,7 @@ use turnkeep_model::{Archive, Error, ErrorKind, Loss, LossKind, Result, Session}
 use super::conversation::Kind;
 use super::document::{self, Snapshot};
 use super::encode::{self, Wanted};
+use super::types::Types;
 use super::{FORMAT, compat, decode, lines, typed};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
 use crate::honest;
@@ -99,10 +100,10 @@ fn wanted_kind(options: &EncodeOptions) -> Option<Kind> {
 
 /// What the first document of an input looks like.
 pub(super) fn with_first(input: &Input<'_>, look: impl Fn(&Node<'_>) -> Guess) -> Guess {
-    let Ok(text) = input.text() else { return Guess::no() };
-    if lines::is_lines(text) {
-        let first = lines::numbered(text).next().map(|(_, line)| line).unwrap_or_default();
-        return lines::parse_line(first).map_or_else(|_| Guess::no(), |node| look(&node));
+    if input.has_lines()
+        && let Some(first) = input.first_line().filter(|node| node.as_object().is_some())
+    {
+        return look(first);
     }
     match input.document() {
         Ok(document) if document.syntax == Syntax::Json => look(&document.node),
@@ -151,31 +152,38 @@ fn generation(node: &Node<'_>, slices: &[Node<'_>]) -> &'static str {
 
 fn read(input: Input<'_>, options: &DecodeOptions) -> Result<Decoded> {
     if options.mode == Mode::Compat {
-        let mut snapshot = read_compat(input.text()?)?;
-        if let Some(types) = &options.types {
+        let types = types_of(options)?;
+        let mut snapshot = read_compat(input.whole_text()?)?;
+        if let Some(types) = &types {
             typed::check(&mut snapshot, types, Mode::Compat).map_err(|error| compat::bare(&error))?;
         }
         return Ok(archive_of(vec![(snapshot, Vec::new())], None));
     }
+    let types = types_of(options)?;
     let text = input.text()?;
     let ends = text.ends_with('\n');
     if lines::is_lines(text) {
         let mut snapshots = read_lines(text)?;
         let all = snapshots.iter_mut().map(|(snapshot, _)| snapshot);
         all.zip(lines::numbered(text)).try_for_each(|(snapshot, (number, _))| {
-            check_types(snapshot, options).map_err(|error| lines::in_line(error, number))
+            check_types(snapshot, types.as_ref()).map_err(|error| lines::in_line(error, number))
         })?;
         return Ok(archive_of(snapshots, Some(ends)));
     }
     let document = json_of(input)?;
     let mut losses = Vec::new();
     let mut snapshot = document::read(document.node, &mut losses).map_err(|error| error.locate(document.text))?;
-    check_types(&mut snapshot, options)?;
+    check_types(&mut snapshot, types.as_ref())?;
     Ok(archive_of(vec![(snapshot, losses)], Some(ends)))
 }
 
-fn check_types(snapshot: &mut Snapshot, options: &DecodeOptions) -> Result<()> {
-    options.types.as_ref().map_or(Ok(()), |types| typed::check(snapshot, types, Mode::Faithful))
+/// The types that the caller knows, if a types file says some.
+fn types_of(options: &DecodeOptions) -> Result<Option<Types>> {
+    options.types.as_deref().map(Types::read).transpose()
+}
+
+fn check_types(snapshot: &mut Snapshot, types: Option<&Types>) -> Result<()> {
+    types.map_or(Ok(()), |types| typed::check(snapshot, types, Mode::Faithful))
 }
 
 /// The parsed text, unless it is an object of YAML.

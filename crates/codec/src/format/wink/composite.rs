@@ -53,7 +53,7 @@ impl Codec for CompositeCodec {
 
     fn decode(&self, input: Input<'_>, options: &DecodeOptions) -> Result<Decoded> {
         if options.mode == Mode::Compat {
-            let node = compat::loads(input.text()?, "Invalid composite snapshot JSON")?;
+            let node = compat::loads(input.whole_text()?, "Invalid composite snapshot JSON")?;
             let composite = read(node, Mode::Compat, &mut Vec::new()).map_err(|error| compat::bare(&error))?;
             return Ok(decoded(composite, Vec::new(), false));
         }

@@ -1,13 +1,14 @@
 //! Conversations as one item a message: `InnerMessage`.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Block, Body, EvaluationId, PromptId, Session, Time};
+use turnkeep_model::{Body, CallId, EvaluationId, PromptId, Session, Time};
 
 use super::FORMAT;
 use super::conversation::prompt_of;
-use super::message::{Ends, Group, Message, NameKey, Unpacker, holds_text, is_absent, is_text_or_absent, take_text};
+use super::message::{Ends, Group, Message, NameKey, Unpacker, holds_text, into_text, is_absent, is_text_or_absent};
 use crate::turns::TurnBuilder;
 
 const NAME: NameKey = NameKey("tool_name");
@@ -21,9 +22,8 @@ struct Inner {
 }
 
 /// Whether an item is a message.
-fn is_inner(item: &Json) -> bool {
-    let Json::Object(object) = item else { return false };
-    let is_whole = |value: &Json| value.as_number().is_some_and(|number| number.as_i64().is_some());
+fn is_inner(object: &Object) -> bool {
+    let is_whole = |value: &Json| whole(value).is_some();
     Message::is_message(object, NAME)
         && holds_text(object, "evaluation_id")
         && object.get("sequence").is_some_and(is_whole)
@@ -34,15 +34,23 @@ fn is_inner(item: &Json) -> bool {
 impl Inner {
     /// Reads what [`is_inner`] accepts.
     fn read(item: Json) -> Inner {
-        let mut object = match item {
+        let object = match item {
             Json::Object(object) => object,
             _ => Object::new(),
         };
-        let sequence = take_whole(&mut object, "sequence").unwrap_or_default();
-        let turn = take_whole(&mut object, "turn");
-        drop(object.remove("evaluation_id"));
-        let (ns, key) = (take_text(&mut object, "prompt_ns"), take_text(&mut object, "prompt_key"));
-        let mut message = Message::read(object, NAME);
+        let (mut sequence, mut turn, mut ns, mut key) = (None, None, None, None);
+        let mut message = Message::read(object, NAME, |name, value| {
+            match &name {
+                name if *name == "evaluation_id" => {}
+                name if *name == "sequence" => sequence = whole(&value),
+                name if *name == "turn" => turn = whole(&value),
+                name if *name == "prompt_ns" => ns = into_text(value),
+                name if *name == "prompt_key" => key = into_text(value),
+                _ => return Some((name, value)),
+            }
+            None
+        });
+        let sequence = sequence.unwrap_or_default();
         let missing = [("turn", turn.is_none()), ("prompt_ns", ns.is_none()), ("prompt_key", key.is_none())];
         for (key, _) in missing.into_iter().filter(|(_, is_missing)| *is_missing) {
             note_absent(&mut message, key);
@@ -60,37 +68,36 @@ fn note_absent(message: &mut Message, key: &str) {
     message.extra.spelling.set("absent", absent);
 }
 
-fn take_whole(object: &mut Object, key: &str) -> Option<i64> {
-    object.remove(key)?.as_number()?.as_i64()
+fn whole(value: &Json) -> Option<i64> {
+    value.as_number()?.as_i64()
 }
 
 /// The places of the items of the latest evaluation, in the order of their messages: each message once.
 pub(super) fn latest(items: &[Json]) -> Vec<usize> {
-    let all = || items.iter().enumerate().filter(|(_, item)| is_inner(item));
-    let text = |item: &Json, key: &str| item.as_object().and_then(|item| Some(item.get_str(key)?.into_owned()));
-    let Some(wanted) = latest_evaluation(all().map(|(_, item)| item)) else { return Vec::new() };
+    let is_message = |(_, item): &(usize, &Object)| is_inner(item);
+    let all = items.iter().enumerate().filter_map(|(at, item)| Some((at, item.as_object()?)));
+    let all: Vec<(usize, &Object)> = all.filter(is_message).collect();
+    let Some(wanted) = latest_evaluation(&all) else { return Vec::new() };
     let mut ids = HashSet::new();
-    let of_wanted = all().filter(|(_, item)| text(item, "evaluation_id").as_deref() == Some(&wanted));
+    let of_wanted = all.iter().filter(|(_, item)| item.get_str("evaluation_id").as_deref() == Some(&*wanted));
     let mut chosen: Vec<(i64, usize)> = of_wanted
-        .filter(|(_, item)| text(item, "message_id").is_none_or(|id| ids.insert(id)))
-        .map(|(at, item)| (sequence_of(item), at))
+        .filter(|(_, item)| item.get_str("message_id").is_none_or(|id| ids.insert(id)))
+        .map(|(at, item)| (sequence_of(item), *at))
         .collect();
     chosen.sort_unstable();
     chosen.into_iter().map(|(_, at)| at).collect()
 }
 
-fn sequence_of(item: &Json) -> i64 {
-    let sequence = item.as_object().and_then(|item| item.get("sequence")?.as_number()?.as_i64());
-    sequence.unwrap_or_default()
+fn sequence_of(item: &Object) -> i64 {
+    item.get("sequence").and_then(|sequence| sequence.as_number()?.as_i64()).unwrap_or_default()
 }
 
 /// The evaluation of the newest system message, else of the last message.
-fn latest_evaluation<'a>(all: impl Iterator<Item = &'a Json> + Clone) -> Option<String> {
-    let text = |item: &Json, key: &str| item.as_object().and_then(|item| Some(item.get_str(key)?.into_owned()));
-    let time = |item: &Json| Time::new(text(item, "created_at").unwrap_or_default()).instant();
-    let systems = all.clone().filter(|item| text(item, "role").as_deref() == Some("system"));
-    let newest = systems.max_by_key(|item| time(item));
-    newest.or_else(|| all.last()).and_then(|item| text(item, "evaluation_id"))
+fn latest_evaluation<'a>(all: &[(usize, &'a Object)]) -> Option<Cow<'a, str>> {
+    let time = |item: &Object| Time::new(item.get_str("created_at").unwrap_or_default()).instant();
+    let systems = all.iter().filter(|(_, item)| item.get_str("role").as_deref() == Some("system"));
+    let newest = systems.max_by_key(|(_, item)| time(item));
+    newest.or(all.last()).and_then(|(_, item)| item.get_str("evaluation_id"))
 }
 
 /// Makes turns of the items of one evaluation, in the order of their messages.
@@ -99,6 +106,7 @@ pub(super) fn unpack(items: Vec<Json>, session: &mut Session) {
     let mut builder = TurnBuilder::default();
     let mut unpacker = Unpacker::default();
     let mut round = 0;
+    let mut statuses = Vec::new();
     let mut prompt = None;
     for (sequence, item) in items.into_iter().enumerate() {
         let inner = Inner::read(item);
@@ -108,7 +116,8 @@ pub(super) fn unpack(items: Vec<Json>, session: &mut Session) {
             builder.begin_answer();
         }
         let prompt = prompt.get_or_insert_with(|| inner.prompt.clone());
-        let message = with_notes(inner, sequence, round, prompt);
+        let mut message = with_notes(inner, sequence, round, prompt);
+        statuses.extend(message.calls.iter_mut().map(|call| call.status.take()));
         unpacker.blocks(message).into_iter().for_each(|block| builder.push(block));
     }
     session.turns = builder.finish();
@@ -117,7 +126,7 @@ pub(super) fn unpack(items: Vec<Json>, session: &mut Session) {
     }
     let (ns, key) = prompt.unwrap_or_default();
     session.prompt = prompt_of(ns, key);
-    settle(session);
+    settle(session, statuses);
 }
 
 /// The message with notes on what is not as one would expect from its place.
@@ -137,14 +146,25 @@ fn with_notes(inner: Inner, sequence: usize, round: i64, prompt: &(String, Strin
     message
 }
 
-/// Turns the status of calls into what the model says of their results, and keeps as a note what that does not say.
-fn settle(session: &mut Session) {
-    let mut failed = HashSet::new();
-    let statuses = session.blocks().filter_map(|(_, block)| match &block.body {
-        Body::ToolCall(call) => Some((call.call.clone(), spelled(block))),
-        _ => None,
-    });
-    failed.extend(statuses.filter(|(_, word)| word.as_deref() == Some("failed")).map(|(call, _)| call));
+/// Turns the status of every call into what the model says of its result, and keeps as a note what that does not say.
+fn settle(session: &mut Session, statuses: Vec<Option<Json>>) {
+    mark_failed(session, &statuses);
+    let ends = Ends::of(session);
+    let expected: Vec<&str> = calls(session).map(|call| ends.status(call)).collect();
+    let blocks = session.turns.iter_mut().flat_map(|turn| &mut turn.blocks);
+    let calling = blocks.filter(|block| matches!(block.body, Body::ToolCall(_)));
+    for ((block, found), expected) in calling.zip(statuses).zip(expected) {
+        if found.as_ref().and_then(Json::as_str).as_deref() != Some(expected) {
+            block.extra.part_mut(FORMAT).spelling.set("status", found.unwrap_or_default());
+        }
+    }
+}
+
+/// The results of calls that failed are errors.
+fn mark_failed(session: &mut Session, statuses: &[Option<Json>]) {
+    let is_failed = |status: &Option<Json>| status.as_ref().and_then(Json::as_str).as_deref() == Some("failed");
+    let failed = calls(session).zip(statuses).filter(|(_, status)| is_failed(status));
+    let failed: HashSet<CallId> = failed.map(|(call, _)| call.clone()).collect();
     for block in session.turns.iter_mut().flat_map(|turn| &mut turn.blocks) {
         if let Body::ToolResult(result) = &mut block.body
             && failed.contains(&result.call)
@@ -152,22 +172,13 @@ fn settle(session: &mut Session) {
             result.is_error = Some(true);
         }
     }
-    let ends = Ends::of(session);
-    for block in session.turns.iter_mut().flat_map(|turn| &mut turn.blocks) {
-        let Body::ToolCall(call) = &block.body else { continue };
-        let (expected, found) = (ends.status(&call.call), spelled(block));
-        let spelling = &mut block.extra.part_mut(FORMAT).spelling;
-        match found {
-            Some(word) if word == expected => drop(spelling.remove("status")),
-            Some(_) => {}
-            None => spelling.set("status", Json::Null),
-        }
-        block.extra.tidy();
-    }
 }
 
-fn spelled(block: &Block) -> Option<String> {
-    block.extra.spelling(FORMAT, "status").and_then(Json::as_str).map(std::borrow::Cow::into_owned)
+fn calls(session: &Session) -> impl Iterator<Item = &CallId> {
+    session.blocks().filter_map(|(_, block)| match &block.body {
+        Body::ToolCall(call) => Some(&call.call),
+        _ => None,
+    })
 }
 
 /// The items of a session's conversation.

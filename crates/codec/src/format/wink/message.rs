@@ -43,10 +43,7 @@ pub(super) struct NameKey(pub &'static str);
 
 /// Whether a value is a text that a Rust string can hold.
 pub(super) fn is_text(value: &Json) -> bool {
-    // Only an escape by number can name half a surrogate pair; most texts need not be decoded to know.
-    let is_sound =
-        |text: &JsonString| !text.escaped().is_some_and(|text| text.contains("\\u")) || text.to_str().is_ok();
-    matches!(value, Json::String(text) if is_sound(text))
+    matches!(value, Json::String(text) if text.is_sound())
 }
 
 /// Whether a text stands there.
@@ -61,57 +58,69 @@ pub(super) fn is_text_or_absent(object: &Object, key: &str) -> bool {
 
 /// Takes a text, if one stands there.
 pub(super) fn take_text(object: &mut Object, key: &str) -> Option<String> {
-    match object.remove(key)? {
+    object.remove(key).and_then(into_text)
+}
+
+/// The text of a value, if it is one.
+pub(super) fn into_text(value: Json) -> Option<String> {
+    match value {
         Json::String(text) => Some(text.into_string_lossy()),
         _ => None,
     }
 }
 
-/// Takes a text or null; a missing key is noted.
-fn take_nullable(object: &mut Object, key: &str, missing: &mut Vec<Json>) -> Option<String> {
-    if !object.contains(key) {
-        missing.push(key.into());
-    }
-    take_text(object, key)
-}
-
 impl Message {
     /// Whether an object is a message.
     pub(super) fn is_message(object: &Object, name: NameKey) -> bool {
-        let is_nullable = |key: &str| object.get(key) == Some(&Json::Null) || is_text_or_absent(object, key);
-        let calls = match object.get("tool_calls") {
-            None => true,
-            Some(Json::Array(calls)) => calls.iter().all(Call::is_call),
-            Some(_) => false,
+        let fits = |(key, value): (&JsonString, &Json)| match key {
+            key if *key == "role" || *key == "content" => is_text(value),
+            key if *key == "created_at" || *key == "message_id" => is_text(value),
+            key if *key == "tool_call_id" || *key == name.0 => *value == Json::Null || is_text(value),
+            key if *key == "tool_calls" => value.as_array().is_some_and(|calls| calls.iter().all(Call::is_call)),
+            _ => true,
         };
         !object.has_duplicates()
-            && calls
-            && ["role", "content"].into_iter().all(|key| holds_text(object, key))
-            && ["tool_call_id", name.0].into_iter().all(is_nullable)
-            && ["created_at", "message_id"].into_iter().all(|key| is_text_or_absent(object, key))
+            && object.iter().all(fits)
+            && ["role", "content"].into_iter().all(|key| object.contains(key))
     }
 
-    /// Reads what [`Message::is_message`] accepts.
-    pub(super) fn read(mut object: Object, name: NameKey) -> Message {
-        let mut missing = Vec::new();
-        let role = take_text(&mut object, "role").unwrap_or_default();
-        let content = take_text(&mut object, "content").unwrap_or_default();
-        let calls = match object.remove("tool_calls") {
-            Some(Json::Array(calls)) => calls.into_iter().map(Call::read).collect(),
-            _ => {
-                missing.push("tool_calls".into());
-                Vec::new()
+    /// Reads what [`Message::is_message`] accepts; what is no field of a message is `beside` it, unless that takes it.
+    pub(super) fn read(
+        object: Object,
+        name: NameKey,
+        mut beside: impl FnMut(JsonString, Json) -> Option<(JsonString, Json)>,
+    ) -> Message {
+        let mut message = Message::default();
+        let (mut calls, mut call_id, mut tool) = (None, None, None);
+        for (key, value) in object {
+            match &key {
+                key if *key == "role" => message.role = into_text(value).unwrap_or_default(),
+                key if *key == "content" => message.content = into_text(value).unwrap_or_default(),
+                key if *key == "created_at" => message.time = into_text(value),
+                key if *key == "message_id" => message.id = into_text(value),
+                key if *key == "tool_calls" => calls = Some(value),
+                key if *key == "tool_call_id" => call_id = Some(value),
+                key if *key == name.0 => tool = Some(value),
+                _ => beside(key, value).into_iter().for_each(|(key, value)| message.extra.fields.push(key, value)),
             }
-        };
-        let call_id = take_nullable(&mut object, "tool_call_id", &mut missing);
-        let tool = take_nullable(&mut object, name.0, &mut missing);
-        let time = take_text(&mut object, "created_at");
-        let id = take_text(&mut object, "message_id");
-        let mut extra = ExtraPart { fields: object, ..ExtraPart::default() };
-        if !missing.is_empty() {
-            extra.spelling.set("absent", missing);
         }
-        Message { role, content, calls, call_id, name: tool, time, id, extra }
+        let missing = [("tool_calls", calls.is_none()), ("tool_call_id", call_id.is_none()), (name.0, tool.is_none())];
+        let missing = missing.into_iter().filter(|(_, is_missing)| *is_missing).map(|(key, _)| Json::from(key));
+        let missing: Vec<Json> = missing.collect();
+        if !missing.is_empty() {
+            message.extra.spelling.set("absent", missing);
+        }
+        if let Some(Json::Array(calls)) = calls {
+            message.calls = calls.into_iter().map(Call::read).collect();
+        }
+        message.call_id = call_id.and_then(into_text);
+        message.name = tool.and_then(into_text);
+        message
+    }
+
+    /// The same, where all else stays with the message.
+    pub(super) fn read_alone(object: Object, name: NameKey) -> Message {
+        Message::read(object, name, |key, value| Some((key, value)))
     }
 
     /// The message as it is written.
@@ -227,8 +236,7 @@ impl Unpacker {
             block.message = key.clone();
         }
         if let Some(first) = blocks.first_mut() {
-            *first.message.extra.part_mut(FORMAT) = extra;
-            first.message.extra.tidy();
+            first.message.extra.keep(FORMAT, extra);
         }
         blocks
     }
@@ -243,12 +251,11 @@ impl Unpacker {
             CallId::given(call.id)
         };
         let mut block = Block::new(author, ToolCall { call: id, name: call.name, arguments: call.arguments });
-        let part = block.extra.part_mut(FORMAT);
-        part.fields = call.unknown;
+        let mut part = ExtraPart { fields: call.unknown, ..ExtraPart::default() };
         if let Some(status) = call.status {
             part.spelling.set("status", status);
         }
-        block.extra.tidy();
+        block.extra.keep(FORMAT, part);
         block
     }
 
@@ -268,12 +275,12 @@ impl Unpacker {
 }
 
 /// Every call that has a result, and whether that is an error.
-pub(super) struct Ends(HashMap<CallId, bool>);
+pub(super) struct Ends<'a>(HashMap<&'a CallId, bool>);
 
-impl Ends {
-    pub(super) fn of(session: &Session) -> Ends {
-        let end = |block: &Block| match &block.body {
-            Body::ToolResult(result) => Some((result.call.clone(), result.is_error == Some(true))),
+impl<'a> Ends<'a> {
+    pub(super) fn of(session: &'a Session) -> Ends<'a> {
+        let end = |block: &'a Block| match &block.body {
+            Body::ToolResult(result) => Some((&result.call, result.is_error == Some(true))),
             _ => None,
         };
         Ends(session.blocks().filter_map(|(_, block)| end(block)).collect())
@@ -326,7 +333,7 @@ impl Group<'_> {
     }
 
     /// The message to write.
-    pub(super) fn message(&self, ends: &Ends) -> Message {
+    pub(super) fn message(&self, ends: &Ends<'_>) -> Message {
         let mut message = self.blocks.first().map(|block| head(block, self.role)).unwrap_or_default();
         self.blocks.iter().for_each(|block| put(block, &mut message, ends));
         message
@@ -360,7 +367,7 @@ fn head(block: &Block, role: &str) -> Message {
     }
 }
 
-fn put(block: &Block, message: &mut Message, ends: &Ends) {
+fn put(block: &Block, message: &mut Message, ends: &Ends<'_>) {
     match &block.body {
         Body::Text(text) => put_text(&text.text, message),
         Body::Summary(summary) => put_text(&summary.text, message),
@@ -382,7 +389,7 @@ fn put_text(text: &str, message: &mut Message) {
     message.content.push_str(text);
 }
 
-fn outgoing_call(block: &Block, call: &ToolCall, ends: &Ends) -> Call {
+fn outgoing_call(block: &Block, call: &ToolCall, ends: &Ends<'_>) -> Call {
     Call {
         id: call.call.as_given().unwrap_or_default().to_owned(),
         name: call.name.clone(),
@@ -402,6 +409,7 @@ fn result_text(result: &ToolResult) -> String {
     };
     match (result.parts.as_slice(), &result.error) {
         ([], Some(error)) => error.clone(),
+        ([only], _) => text(only),
         (parts, _) => parts.iter().map(text).collect::<Vec<_>>().join("\n"),
     }
 }

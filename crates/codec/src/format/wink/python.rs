@@ -1,6 +1,8 @@
 //! JSON as Python's `json.dumps` writes it.
 
-use turnkeep_model::json::{Json, JsonString, Object};
+use std::fmt::Write;
+
+use turnkeep_model::json::{Json, JsonString, Object, find_special};
 
 /// How Python was asked to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,8 +143,14 @@ fn string(text: &JsonString, out: &mut String) {
 }
 
 fn text_between_quotes(text: &str, out: &mut String) {
+    let is_plain = text.is_ascii() && !text.as_bytes().contains(&0x7f);
+    // What is plain needs escapes only where every JSON does, and those are found many bytes at a time.
+    let next = |rest: &str| match is_plain {
+        true => find_special(rest.as_bytes()),
+        false => rest.bytes().position(|b| !(0x20..0x7f).contains(&b) || b == b'"' || b == b'\\'),
+    };
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(|b| !(0x20..0x7f).contains(&b) || b == b'"' || b == b'\\') {
+    while let Some(at) = next(rest) {
         let (plain, special) = rest.split_at(at);
         out.push_str(plain);
         let mut chars = special.chars();
@@ -166,7 +174,7 @@ fn escape(c: char, out: &mut String) {
         c => {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
-                out.push_str(&format!("\\u{unit:04x}"));
+                let _ = write!(out, "\\u{unit:04x}");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `wink.slice`: the items of one slice, one a line.
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::{Json, Node, Object};
 use turnkeep_model::{Archive, Loss, LossKind, Result, Session, Slice};
 
 use super::codec::FIDELITY;
@@ -32,8 +32,11 @@ impl Codec for SliceCodec {
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
         let Ok(text) = input.text() else { return Guess::no() };
-        let mut first = lines::numbered(text).take(4).map(|(_, line)| line).peekable();
-        if first.peek().is_none() || !text.ends_with('\n') || !first.all(is_item) {
+        let is_object = |node: &Node<'_>| node.as_object().is_some();
+        let mut lines = lines::numbered(text).map(|(_, line)| line);
+        let begins = lines.next().is_some_and(is_spelled) && input.first_line().is_some_and(is_object);
+        let is_item = |line: &str| is_spelled(line) && lines::parse_line(line).is_ok_and(|node| is_object(&node));
+        if !text.ends_with('\n') || !begins || !lines.take(3).all(is_item) {
             return Guess::no();
         }
         match input.name() {
@@ -70,10 +73,9 @@ impl Codec for SliceCodec {
     }
 }
 
-/// Whether a line is an object in the original's spelling: ASCII, and no space after a colon.
-fn is_item(line: &str) -> bool {
-    let spelled = line.starts_with("{\"") && line.is_ascii() && !line.contains("\": ");
-    spelled && lines::parse_line(line).is_ok_and(|node| node.as_object().is_some())
+/// Whether a line may be an object in the original's spelling: ASCII, and no space after a colon.
+fn is_spelled(line: &str) -> bool {
+    line.starts_with("{\"") && line.is_ascii() && !line.contains("\": ")
 }
 
 /// The items of a text. A last line that was cut off was never a whole item: it is dropped and reported.

@@ -60,7 +60,7 @@ pub(super) fn unpack(item: Json, session: &mut Session) {
     let ns = take_text(&mut object, "prompt_ns").unwrap_or_default();
     session.prompt = prompt_of(ns, take_text(&mut object, "prompt_key").unwrap_or_default());
     session.timing.created = take_text(&mut object, "created_at").map(Time::new);
-    let system = Message::read(object.remove("system_message").map(as_object).unwrap_or_default(), NAME);
+    let system = Message::read_alone(object.remove("system_message").map(as_object).unwrap_or_default(), NAME);
     let turns = match object.remove("turns") {
         Some(Json::Array(turns)) => turns,
         _ => {
@@ -113,11 +113,11 @@ fn implied_evaluation(turns: &[Turn]) -> String {
 
 fn unpack_turn(index: usize, mut object: Object, unpacker: &mut Unpacker) -> Turn {
     let answer = object.remove("assistant_message").map(as_object).unwrap_or_default();
-    let mut turn = Turn { blocks: unpacker.blocks(Message::read(answer, NAME)), ..Turn::default() };
+    let mut turn = Turn { blocks: unpacker.blocks(Message::read_alone(answer, NAME)), ..Turn::default() };
     let mut missing: Vec<Json> = Vec::new();
     match object.remove("tool_messages") {
         Some(Json::Array(tools)) => {
-            let read = |tool| unpacker.blocks(Message::read(as_object(tool), NAME));
+            let read = |tool| unpacker.blocks(Message::read_alone(as_object(tool), NAME));
             turn.blocks.extend(tools.into_iter().flat_map(read));
         }
         _ => missing.push("tool_messages".into()),

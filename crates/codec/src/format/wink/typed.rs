@@ -8,19 +8,18 @@ use super::document::{Entry, Snapshot};
 use super::types::{Known, Types, moved};
 use crate::codec::Mode;
 
-/// Checks a snapshot against a types file. With `--compat` its items become what the original makes of them; by default
+/// Checks a snapshot against the types of a file. With `--compat` its items become what the original makes of them; by default
 /// they stay, and types that the original cannot read back (generic ones, those of modules that moved) are accepted.
 ///
 /// # Errors
 /// `Corrupt` in the original's words; by default with the place and what to do.
-pub(super) fn check(snapshot: &mut Snapshot, types: &str, mode: Mode) -> Result<()> {
-    let types = Types::read(types)?;
+pub(super) fn check(snapshot: &mut Snapshot, types: &Types, mode: Mode) -> Result<()> {
     compat::check_values(snapshot)?;
     for (index, entry) in snapshot.slices.iter_mut().flatten().enumerate() {
-        check_slice(entry, index, &types, mode)?;
+        check_slice(entry, index, types, mode)?;
     }
     for (id, _) in snapshot.policies.iter().flatten() {
-        resolve(&types, id, &format!("policies.{id}"), mode)?;
+        resolve(types, id, &format!("policies.{id}"), mode)?;
     }
     Ok(())
 }

@@ -92,8 +92,12 @@ impl Types {
     /// # Errors
     /// `Corrupt` with the type and field that cannot be understood.
     pub(super) fn read(text: &str) -> Result<Types> {
+        Types::read_json(text).map_err(|error| error.file("the types file").hint("put the types file right"))
+    }
+
+    fn read_json(text: &str) -> Result<Types> {
         let file = parse(text).map_err(|error| error.locate(text))?.into_json();
-        let file = file.as_object().ok_or_else(|| wrong("types", "an object of type ids"))?;
+        let file = file.as_object().ok_or_else(|| wrong("", "an object of type ids"))?;
         let mut known: HashMap<String, Known> =
             BUILT_IN.iter().map(|(id, known)| ((*id).to_owned(), known.clone())).collect();
         for (id, entry) in file.iter() {
@@ -168,7 +172,7 @@ fn read_field(name: String, spec: &Json) -> Option<Field> {
 }
 
 fn wrong(place: &str, expected: &str) -> Error {
-    Error::new(ErrorKind::Corrupt, format!("expected {expected}")).path(place).hint("put the types file right")
+    Error::new(ErrorKind::Corrupt, format!("expected {expected}")).path(place)
 }
 
 impl Type {

@@ -5,7 +5,7 @@ use turnkeep_model::canon::canonical;
 use turnkeep_model::json::Json;
 use turnkeep_model::{ErrorKind, LossKind, SlicePolicy};
 
-use super::{case, cases, decode, encode, rewrite, session};
+use super::{case, cases, compat, decode, encode, rewrite, session};
 
 #[test]
 fn every_fixture_comes_back_byte_for_byte() {
@@ -207,4 +207,12 @@ fn a_slice_is_named_after_its_file() {
     assert_eq!(found.codec.spec().id, "wink.slice");
     let decoded = found.codec.decode(input, &Default::default()).unwrap();
     assert_eq!(decoded.archive.main_session().unwrap().slices[0].name, "demo_app.state:Note");
+}
+
+#[test]
+fn a_byte_order_mark_is_read_but_python_refuses_it() {
+    let text = "\u{feff}{\"version\":\"1\",\"created_at\":\"2026-03-01T12:00:00+00:00\"}";
+
+    assert!(decode("wink.snapshot", text).is_ok());
+    assert_eq!(compat("wink.snapshot", text).unwrap_err().to_string(), "Invalid snapshot JSON");
 }
