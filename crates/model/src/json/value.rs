@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::escape::{self, LoneSurrogate};
-use super::{JsonSink, Layout, Number, Sink};
+use super::inline::Inline;
+use super::{JsonSink, Layout, Number, Sink, Text};
 
 /// A JSON value that keeps order, duplicate keys and spelling.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -32,19 +33,24 @@ pub struct JsonString(Spelling);
 
 #[derive(Clone)]
 enum Spelling {
+    Short(Inline),
     Plain(Box<str>),
     Escaped(Box<str>),
 }
 
 impl JsonString {
-    /// A string from its checked spelling between the quotes.
+    /// A string from its checked spelling between the quotes. One that we would spell alike is kept by its content.
     pub(super) fn spelled(spelling: &str) -> JsonString {
-        JsonString(Spelling::Escaped(spelling.into()))
+        match escape::decode_usual(spelling) {
+            Some(text) => text.into(),
+            None => JsonString(Spelling::Escaped(spelling.into())),
+        }
     }
 
     /// The content, or why no Rust string can hold it.
     pub fn to_str(&self) -> Result<Cow<'_, str>, LoneSurrogate> {
         match &self.0 {
+            Spelling::Short(text) => Ok(Cow::Borrowed(text.as_str())),
             Spelling::Plain(text) => Ok(Cow::Borrowed(text)),
             Spelling::Escaped(spelling) => {
                 let (text, verdict) = escape::decode_lossy(spelling);
@@ -59,6 +65,7 @@ impl JsonString {
     /// The string, where it holds half a surrogate pair.
     pub fn into_string(self) -> Result<String, JsonString> {
         match self.0 {
+            Spelling::Short(text) => Ok(text.as_str().to_owned()),
             Spelling::Plain(text) => Ok(text.into_string()),
             Spelling::Escaped(spelling) => match escape::decode_lossy(&spelling) {
                 (text, Ok(())) => Ok(text),
@@ -70,6 +77,7 @@ impl JsonString {
     /// The content, with U+FFFD for half of a surrogate pair.
     pub fn to_str_lossy(&self) -> Cow<'_, str> {
         match &self.0 {
+            Spelling::Short(text) => Cow::Borrowed(text.as_str()),
             Spelling::Plain(text) => Cow::Borrowed(text),
             Spelling::Escaped(spelling) => Cow::Owned(escape::decode_lossy(spelling).0),
         }
@@ -78,6 +86,7 @@ impl JsonString {
     /// The content as an owned string, with U+FFFD for half of a surrogate pair.
     pub fn into_string_lossy(self) -> String {
         match self.0 {
+            Spelling::Short(text) => text.as_str().to_owned(),
             Spelling::Plain(text) => text.into_string(),
             Spelling::Escaped(spelling) => escape::decode_lossy(&spelling).0,
         }
@@ -86,13 +95,32 @@ impl JsonString {
     /// The spelling that must be kept as it is, if there is one.
     pub fn escaped(&self) -> Option<&str> {
         match &self.0 {
-            Spelling::Plain(_) => None,
+            Spelling::Short(_) | Spelling::Plain(_) => None,
             Spelling::Escaped(spelling) => Some(spelling),
         }
     }
 
-    fn is(&self, text: &str) -> bool {
+    /// Whether a Rust string can hold it: it has no half of a surrogate pair.
+    pub fn is_whole(&self) -> bool {
         match &self.0 {
+            Spelling::Short(_) | Spelling::Plain(_) => true,
+            Spelling::Escaped(spelling) => !spelling.contains("\\u") || self.to_str().is_ok(),
+        }
+    }
+
+    /// The same, borrowed.
+    pub(super) fn to_text(&self) -> Text<'_> {
+        match &self.0 {
+            Spelling::Short(text) => Text::Plain(text.as_str()),
+            Spelling::Plain(text) => Text::Plain(text),
+            Spelling::Escaped(spelling) => Text::Escaped(spelling),
+        }
+    }
+
+    /// Whether it holds this text.
+    pub fn is(&self, text: &str) -> bool {
+        match &self.0 {
+            Spelling::Short(short) => short.as_bytes() == text.as_bytes(),
             Spelling::Plain(plain) => **plain == *text,
             Spelling::Escaped(_) => self.to_str().is_ok_and(|own| own == text),
         }
@@ -102,6 +130,7 @@ impl JsonString {
 impl PartialEq for JsonString {
     fn eq(&self, other: &JsonString) -> bool {
         match (&self.0, &other.0) {
+            (Spelling::Short(a), Spelling::Short(b)) => a.as_bytes() == b.as_bytes(),
             (Spelling::Plain(a), Spelling::Plain(b)) => a == b,
             (Spelling::Escaped(a), Spelling::Escaped(b)) if a == b => true,
             _ => match (self.to_str(), other.to_str()) {
@@ -122,13 +151,13 @@ impl fmt::Debug for JsonString {
 
 impl From<&str> for JsonString {
     fn from(text: &str) -> JsonString {
-        JsonString(Spelling::Plain(text.into()))
+        JsonString(Inline::new(text).map_or_else(|| Spelling::Plain(text.into()), Spelling::Short))
     }
 }
 
 impl From<String> for JsonString {
     fn from(text: String) -> JsonString {
-        JsonString(Spelling::Plain(text.into()))
+        JsonString(Inline::new(&text).map_or_else(|| Spelling::Plain(text.into()), Spelling::Short))
     }
 }
 
