@@ -82,9 +82,6 @@ pub(crate) fn forks(report: &mut Report, scratch: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// Id, title, status and numbers.
-type Listed = (String, Option<String>, Option<String>, [i64; 6]);
-
 /// Measures a listing of ten thousand sessions against the bare query.
 pub(crate) fn listing(report: &mut Report, scratch: &Path) -> Outcome<()> {
     let file = journal::fresh(scratch, "listing.db");
