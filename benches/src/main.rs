@@ -1,6 +1,6 @@
 //! Measures turnkeep: ratios to what one would use instead, taken in the same run, each with the bound it must hold.
 //!
-//! `cargo xtask bench [model|codec|store|peers|all] [--write]` runs this in release mode.
+//! `cargo xtask bench [model|codec|wires|store|peers|all] [--write]` runs this in release mode.
 
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
@@ -16,6 +16,7 @@ mod report;
 mod sessions;
 mod store;
 mod turns;
+mod wires;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ use report::Report;
 type Failure = Box<dyn std::error::Error>;
 type Outcome<T> = Result<T, Failure>;
 
-const USAGE: &str = "usage: cargo xtask bench [model|codec|store|postgres|peers|all] [--write]";
+const USAGE: &str = "usage: cargo xtask bench [model|codec|wires|store|postgres|peers|all] [--write]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -49,7 +50,7 @@ fn run(words: &[&str]) -> Outcome<bool> {
             println!("{}", documents::peak(Job::parse(job).ok_or(USAGE)?, Path::new(file))?);
             Ok(true)
         }
-        [] | ["all"] => measure(&[model, codec, store::all]).map(|report| report.holds()),
+        [] | ["all"] => measure(&[model, codec, wires::speed, store::all]).map(|report| report.holds()),
         ["model"] => measure(&[model]).map(|report| report.holds()),
         ["store"] => measure(&[store::all]).map(|report| report.holds()),
         ["store", "peak", file] => {
@@ -60,8 +61,9 @@ fn run(words: &[&str]) -> Outcome<bool> {
         ["peers"] => peers::run(&scratch()?, false),
         ["peers", "--write"] => peers::run(&scratch()?, true),
         ["codec"] => measure(&[codec]).map(|report| report.holds()),
+        ["wires"] => measure(&[wires::speed]).map(|report| report.holds()),
         ["--write"] | ["all", "--write"] => {
-            let report = measure(&[model, codec, store::all])?;
+            let report = measure(&[model, codec, wires::speed, store::all])?;
             let before = fs::read_to_string("docs/benchmarks.md").unwrap_or_default();
             fs::write("docs/benchmarks.md", format!("{}\n{}", report.to_markdown(), peers::rest(&before)))?;
             Ok(report.holds())

@@ -172,6 +172,11 @@ The documents are made from a fixed seed: sessions of a coding agent with thinki
 a turn. `serde_json` reads into and writes from derived structs with owned strings and the same fields, a block being
 one flat struct (`benches/src/plain.rs`); they keep neither unknown fields nor the spelling of numbers, which we do.
 
+Wires are measured with the requests that such a session makes and with streams of a word or two an event, against
+structs of the fields that bodies and events have (`benches/src/wires/typed.rs`). Decoding a stream is cutting it into
+events, putting the response together and reading that into a session; the other side finds line breaks with `memchr` and
+parses each event. A lint pass is every rule over a body that is parsed already, as a share of decoding its bytes.
+
 ";
 
 fn milliseconds(time: Duration) -> String {

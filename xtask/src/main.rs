@@ -30,7 +30,7 @@ cargo xtask test [--external] [--crash]      format, tidiness, lints, tests and 
 cargo xtask tidy                             the rules that no compiler knows
 cargo xtask golden                           writes the golden files anew; review them like code
 cargo xtask docs                             writes the generated documents
-cargo xtask bench [model|codec|store|postgres|peers|all] [--write]  measures ratios and checks their bounds";
+cargo xtask bench [model|codec|wires|store|postgres|peers|all] [--write]  measures ratios and checks their bounds";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

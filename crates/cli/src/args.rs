@@ -119,7 +119,7 @@ pub(crate) struct Reading {
 impl Reading {
     /// As a file is read where nothing is said about it.
     pub(crate) fn plain() -> Reading {
-        Reading { from: None, max_bytes: DEFAULT_MAX_BYTES }
+        Reading { from: None, max_bytes: DEFAULT_MAX_BYTES, types: None }
     }
 
     pub(crate) fn limits(&self) -> Limits {

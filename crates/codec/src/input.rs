@@ -186,8 +186,16 @@ fn parse(text: &str) -> Result<Document<'_>> {
     };
     match error.kind() {
         ErrorKind::TooLarge => Err(error),
+        _ if is_lines(text) => Err(error),
         _ => parse_yaml(text).map_err(|_| error),
     }
+}
+
+/// Whether a text is JSON lines, which is no document of either syntax: no value follows another one.
+fn is_lines(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let whole = lines.next().is_some_and(|line| line.starts_with('{') && line.ends_with('}'));
+    whole && lines.next().is_some_and(|line| line.starts_with('{'))
 }
 
 fn parse_yaml(text: &str) -> Result<Document<'_>> {

@@ -4,9 +4,14 @@ use turnkeep_model::json::{Json, Number, Object};
 
 /// A string that a Rust string can hold.
 pub(crate) fn text(map: &mut Object, key: &str) -> Option<String> {
-    let text = map.get(key)?.as_str()?.into_owned();
-    map.remove(key);
-    Some(text)
+    match map.get(key)? {
+        Json::String(text) if text.is_whole() => {}
+        _ => return None,
+    }
+    match map.remove(key)? {
+        Json::String(text) => text.into_string().ok(),
+        _ => None,
+    }
 }
 
 /// A number.

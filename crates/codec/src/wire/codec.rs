@@ -31,6 +31,20 @@ pub trait Wire: Send + Sync {
     /// `Corrupt`, with the path in the body, where a body cannot be read at all.
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)>;
 
+    /// The list in a request that holds its history, if the wire can read it an element at a time.
+    fn history(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The same as `decode` of a request whose [`Wire::history`] is left empty and comes apart: long histories are then
+    /// never held twice.
+    ///
+    /// # Errors
+    /// As [`Wire::decode`].
+    fn decode_history(&self, request: Object, _: &mut dyn Iterator<Item = Json>) -> Result<(Session, Vec<Loss>)> {
+        self.decode(Parts { request: Some(Json::Object(request)), response: None })
+    }
+
     /// The bodies of a session that was decoded from this wire: of `kind`, as they were.
     fn restore(&self, session: &Session, kind: Kind) -> Parts;
 
@@ -60,8 +74,16 @@ impl<W: Wire> Codec for WireCodec<W> {
     }
 
     fn decode(&self, input: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
-        let (kind, parts, mut losses) = self.parts(input)?;
-        let (mut session, more) = self.0.decode(parts)?;
+        let Found { kind, parts, mut items, beside, mut losses } = self.parts(input)?;
+        let (mut session, more) = match (parts.request, parts.response) {
+            (Some(Json::Object(request)), None) if !items.is_empty() => {
+                self.0.decode_history(request, &mut items.drain(..).map(Node::into_json))?
+            }
+            (request, response) => self.0.decode(Parts { request, response })?,
+        };
+        if let Some(last) = session.turns.last_mut().filter(|_| !beside.is_empty()) {
+            last.extra.part_mut(self.0.spec().id).spelling.set("beside", beside);
+        }
         if losses.iter().any(|loss| loss.kind == LossKind::Truncated) {
             mark_interrupted(&mut session);
         }
@@ -117,10 +139,12 @@ impl<W: Wire> WireCodec<W> {
     }
 
     /// What kind of document it is, and the bodies in it.
-    fn parts(&self, input: Input<'_>) -> Result<(Kind, Parts, Vec<Loss>)> {
+    fn parts<'a>(&self, input: Input<'a>) -> Result<Found<'a>> {
         if has_body(&input) {
-            return match input.into_document()?.node.into_json() {
-                Json::Object(body) => Ok(self.body_parts(body)),
+            let mut node = input.into_document()?.node;
+            let items = self.0.history().map(|key| node.take_items(key)).unwrap_or_default();
+            return match node.into_json() {
+                Json::Object(body) => Ok(self.body_parts(body, items)),
                 other => {
                     Err(Error::new(ErrorKind::NotThisFormat, format!("expected an object, found {}", other.kind())))
                 }
@@ -137,10 +161,11 @@ impl<W: Wire> WireCodec<W> {
         if !assembled.complete {
             losses.push(Loss::decode(LossKind::Truncated, "turns", "the stream was cut off before its end"));
         }
-        Ok((Kind::Stream, Parts { request: None, response: Some(assembled.body) }, losses))
+        let parts = Parts { request: None, response: Some(assembled.body) };
+        Ok(Found { beside: assembled.beside, losses, ..Found::new(Kind::Stream, parts) })
     }
 
-    fn body_parts(&self, mut body: Object) -> (Kind, Parts, Vec<Loss>) {
+    fn body_parts<'a>(&self, mut body: Object, items: Vec<Node<'a>>) -> Found<'a> {
         let is_exchange = ["request", "response"].iter().all(|key| matches!(body.get(key), Some(Json::Object(_))));
         if is_exchange {
             let parts = Parts { request: body.remove("request"), response: body.remove("response") };
@@ -151,13 +176,15 @@ impl<W: Wire> WireCodec<W> {
                     format!("`{}` beside the request and the response", key.to_str_lossy()),
                 )
             });
-            return (Kind::Exchange, parts, losses.collect());
+            return Found { losses: losses.collect(), ..Found::new(Kind::Exchange, parts) };
         }
-        let is_response = self.0.sniff_response(&body).confidence > self.0.sniff_request(&body).confidence;
+        let is_response =
+            items.is_empty() && self.0.sniff_response(&body).confidence > self.0.sniff_request(&body).confidence;
         if is_response {
-            return (Kind::Response, Parts { request: None, response: Some(Json::Object(body)) }, Vec::new());
+            return Found::new(Kind::Response, Parts { request: None, response: Some(Json::Object(body)) });
         }
-        (Kind::Request, Parts { request: Some(Json::Object(body)), response: None }, Vec::new())
+        let parts = Parts { request: Some(Json::Object(body)), response: None };
+        Found { items, ..Found::new(Kind::Request, parts) }
     }
 
     /// What a reader finds in a body just made.
@@ -177,9 +204,27 @@ impl<W: Wire> WireCodec<W> {
     }
 }
 
+/// What an input holds.
+struct Found<'a> {
+    kind: Kind,
+    parts: Parts,
+    /// The elements of the request's history, where they come apart.
+    items: Vec<Node<'a>>,
+    /// What a stream said beside its response.
+    beside: Vec<Json>,
+    losses: Vec<Loss>,
+}
+
+impl<'a> Found<'a> {
+    fn new(kind: Kind, parts: Parts) -> Found<'a> {
+        Found { kind, parts, items: Vec::new(), beside: Vec::new(), losses: Vec::new() }
+    }
+}
+
 /// Whether an input is one object. One that only YAML would call an object is not: `data: {…}` is an event.
 fn has_body(input: &Input<'_>) -> bool {
-    let is_json = input.text().is_ok_and(|text| text.trim_start().starts_with('{'));
+    let bytes = input.bytes().strip_prefix("\u{feff}".as_bytes()).unwrap_or(input.bytes());
+    let is_json = bytes.trim_ascii_start().starts_with(b"{");
     is_json && input.document().is_ok_and(|document| document.node.as_object().is_some())
 }
 
@@ -194,7 +239,8 @@ fn glance(input: &Input<'_>) -> Option<Object> {
     }
 }
 
-fn shortened(node: &Node<'_>) -> Json {
+/// A value with its lists cut short: enough to tell what it is.
+pub(crate) fn shortened(node: &Node<'_>) -> Json {
     const ENOUGH: usize = 64;
     match &node.value {
         Value::Array(items) => Json::Array(items.iter().take(ENOUGH).map(shortened).collect()),

@@ -3,6 +3,8 @@
 use turnkeep_model::json::{Json, JsonString, Number, Object};
 use turnkeep_model::{Extra, ExtraPart};
 
+use crate::take;
+
 /// An object being read: what is taken leaves it, what is left goes to an [`Extra`].
 #[derive(Debug)]
 pub(crate) struct Fields {
@@ -28,53 +30,37 @@ impl Fields {
         self.left.remove(key)
     }
 
-    /// Takes a field if `read` can use it.
-    fn take_as<T>(&mut self, key: &str, read: impl Fn(&Json) -> Option<T>) -> Option<T> {
-        let value = read(self.left.get(key)?)?;
-        self.left.remove(key);
-        Some(value)
-    }
-
     /// Takes a string.
     pub(crate) fn text(&mut self, key: &str) -> Option<String> {
-        self.take_as(key, |value| value.as_str().map(std::borrow::Cow::into_owned))
+        take::text(&mut self.left, key)
     }
 
     /// Takes a number.
     pub(crate) fn number(&mut self, key: &str) -> Option<Number> {
-        self.take_as(key, |value| value.as_number().cloned())
+        take::number(&mut self.left, key)
     }
 
     /// Takes a count.
     pub(crate) fn count(&mut self, key: &str) -> Option<u64> {
-        self.take_as(key, |value| value.as_number().and_then(Number::as_u64))
+        take::count(&mut self.left, key)
     }
 
     /// Takes a truth value.
     pub(crate) fn flag(&mut self, key: &str) -> Option<bool> {
-        self.take_as(key, Json::as_bool)
+        let flag = self.left.get(key)?.as_bool()?;
+        self.left.remove(key);
+        Some(flag)
     }
 
     /// Takes an array that is not empty.
     pub(crate) fn items(&mut self, key: &str) -> Option<Vec<Json>> {
-        match self.left.get(key) {
-            Some(Json::Array(items)) if !items.is_empty() => match self.left.remove(key) {
-                Some(Json::Array(items)) => Some(items),
-                _ => None,
-            },
-            _ => None,
-        }
+        self.left.get(key)?.as_array().filter(|items| !items.is_empty())?;
+        take::array(&mut self.left, key)
     }
 
     /// Takes an object.
     pub(crate) fn object(&mut self, key: &str) -> Option<Object> {
-        match self.left.get(key) {
-            Some(Json::Object(_)) => match self.left.remove(key) {
-                Some(Json::Object(object)) => Some(object),
-                _ => None,
-            },
-            _ => None,
-        }
+        take::object(&mut self.left, key)
     }
 
     /// Takes a field that always holds the same word; notes it where it is absent.

@@ -16,8 +16,11 @@ pub mod repair;
 pub(crate) mod rule;
 mod stream;
 pub(crate) mod taken;
+pub(crate) mod view;
 
+pub(crate) use codec::shortened;
 pub use codec::{Wire, WireCodec};
 pub use kind::{Kind, Parts};
 pub use rule::{Evidence, Rule};
+pub(crate) use stream::Beside;
 pub use stream::{Assembled, Assembler, Delta, assemble};

@@ -1,7 +1,10 @@
 //! What a vendor's wire demands, as data.
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::Number;
+use turnkeep_model::json::{Json, Node, Object};
 
+use super::codec::shortened;
+use super::view::View;
 use crate::lint::{Finding, Severity, Strictness};
 
 /// One demand of a vendor.
@@ -17,8 +20,11 @@ pub struct Rule {
     /// What to do.
     pub fix: &'static str,
     /// Finds the places that break it, each with what is wrong there.
-    pub(crate) check: fn(&Object) -> Vec<(String, String)>,
+    pub(crate) check: fn(&View<'_, '_>) -> Found,
 }
+
+/// The places that break a rule, each with what is wrong there.
+pub(crate) type Found = Vec<(String, String)>;
 
 /// How a rule is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +45,13 @@ impl std::fmt::Display for Evidence {
 }
 
 /// The places of a body that break some rules.
-pub(crate) fn findings(rules: &[Rule], body: &Object, strictness: Strictness) -> Vec<Finding> {
+pub(crate) fn findings(rules: &[Rule], view: &View<'_, '_>, strictness: Strictness) -> Vec<Finding> {
+    let body = view.body;
     let model = body.get_str("model").or_else(|| body.get_str("modelId")).unwrap_or_default();
     let applies = |rule: &&Rule| rule.models.is_empty() || model.contains(rule.models);
     let mut found = Vec::new();
     for rule in rules.iter().filter(applies) {
-        for (at, what) in (rule.check)(body) {
+        for (at, what) in (rule.check)(view) {
             let severity = if strictness == Strictness::Strict { Severity::Error } else { rule.severity };
             let what = format!("{what}; {}; {}", rule.evidence, rule.fix);
             found.push(Finding { rule: rule.id, severity, at, line: None, what });
@@ -54,18 +61,28 @@ pub(crate) fn findings(rules: &[Rule], body: &Object, strictness: Strictness) ->
 }
 
 /// The elements of an array in a body.
-pub(crate) fn items<'a>(object: &'a Object, key: &str) -> &'a [Json] {
-    object.get(key).and_then(Json::as_array).unwrap_or_default()
+pub(crate) fn items<'b, 'a>(node: &'b Node<'a>, key: &str) -> &'b [Node<'a>] {
+    node.get(key).and_then(Node::as_array).unwrap_or_default()
 }
 
 /// The value at some keys of a body.
-pub(crate) fn at<'a>(object: &'a Object, keys: &[&str]) -> Option<&'a Json> {
-    let (last, path) = keys.split_last()?;
-    let parent = path.iter().try_fold(object, |object, key| object.get(key).and_then(Json::as_object))?;
-    parent.get(last)
+pub(crate) fn at<'b, 'a>(node: &'b Node<'a>, keys: &[&str]) -> Option<&'b Node<'a>> {
+    keys.iter().try_fold(node, |node, key| node.get(key))
 }
 
 /// A number at some keys of a body.
-pub(crate) fn number_at(object: &Object, keys: &[&str]) -> Option<f64> {
-    at(object, keys).and_then(Json::as_number).map(turnkeep_model::Number::as_f64)
+pub(crate) fn number_at(node: &Node<'_>, keys: &[&str]) -> Option<f64> {
+    at(node, keys).and_then(Node::as_number).as_ref().map(Number::as_f64)
+}
+
+/// The request that a document is or holds, if `is_request` says so of it, shortened.
+pub(crate) fn request_of<'b, 'a>(document: &'b Node<'a>, is_request: impl Fn(&Object) -> bool) -> Option<&'b Node<'a>> {
+    let body = match (document.get("request"), document.get("response")) {
+        (Some(request), Some(_)) if request.is_object() => request,
+        _ => document,
+    };
+    match shortened(body) {
+        Json::Object(short) if is_request(&short) => Some(body),
+        _ => None,
+    }
 }

@@ -1,7 +1,7 @@
 //! From the pieces of a stream to the body they make up.
 
 use turnkeep_model::Result;
-use turnkeep_model::json::Json;
+use turnkeep_model::json::{Json, Object};
 
 use super::frame::Frames;
 
@@ -63,6 +63,41 @@ pub struct Assembled {
     pub body: Json,
     /// Whether the stream came to its end.
     pub complete: bool,
+    /// What its events said that no response has a place for, verbatim and in order.
+    pub beside: Vec<Json>,
+}
+
+/// What is left of events when the response has taken its part.
+#[derive(Debug, Default)]
+pub(crate) struct Beside(Vec<Json>);
+
+impl Beside {
+    /// Keeps what is left of an event, unless it is only what holds the stream together: the keys in `framing`.
+    pub(crate) fn keep(&mut self, rest: Object, framing: &[&str]) {
+        if rest.iter().any(|(key, _)| !framing.contains(&&*key.to_str_lossy())) {
+            self.0.push(Json::Object(rest));
+        }
+    }
+
+    /// Keeps a value that is no event at all.
+    pub(crate) fn keep_value(&mut self, value: Json) {
+        if value != Json::Null {
+            self.0.push(value);
+        }
+    }
+
+    /// Sets a field of which the last value counts, and keeps the one before where it was another.
+    pub(crate) fn replace(&mut self, object: &mut Object, key: &str, value: Json) {
+        let before = object.get(key).filter(|before| **before != value && **before != Json::Null);
+        if let Some(before) = before {
+            self.0.push(Json::Object([(key, before.clone())].into_iter().collect()));
+        }
+        object.set(key, value);
+    }
+
+    pub(crate) fn into_values(self) -> Vec<Json> {
+        self.0
+    }
 }
 
 /// Puts a whole recorded stream together.

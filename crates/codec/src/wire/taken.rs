@@ -33,7 +33,7 @@ impl Fields {
     pub(crate) fn take_if(&mut self, key: &str, wanted: impl Fn(&Json) -> bool) -> Option<Json> {
         let mut found = None;
         for (own, value) in self.rest.iter() {
-            if own.to_str().is_ok_and(|own| own == key) && found.replace(value).is_some() {
+            if own.is(key) && found.replace(value).is_some() {
                 return None;
             }
         }
@@ -114,7 +114,7 @@ impl Fields {
 }
 
 pub(crate) fn is_string(value: &Json) -> bool {
-    value.as_str().is_some()
+    matches!(value, Json::String(text) if text.is_whole())
 }
 
 pub(crate) fn plain_count(number: &Number) -> Option<u64> {
@@ -123,10 +123,9 @@ pub(crate) fn plain_count(number: &Number) -> Option<u64> {
 
 /// The order of an object's fields, if it is not the usual one with unknown fields last.
 fn order_of(object: &Object, usual: &[&str]) -> Option<String> {
-    let rank = |key: &str| usual.iter().position(|known| *known == key).unwrap_or(usual.len());
     let mut last = 0;
     let usual_order = object.iter().all(|(key, _)| {
-        let rank = rank(&key.to_str_lossy());
+        let rank = usual.iter().position(|known| key.is(known)).unwrap_or(usual.len());
         let follows = rank >= last;
         last = rank;
         follows

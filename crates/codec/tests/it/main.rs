@@ -3,6 +3,7 @@
 
 mod anthropic;
 mod bedrock;
+mod beside;
 mod cognesy;
 mod corpus;
 mod gemini;

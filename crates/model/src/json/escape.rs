@@ -50,6 +50,27 @@ pub(super) fn is_sound(spelling: &str) -> bool {
     true
 }
 
+/// Decodes a checked spelling that is the very one [`spell_into`] gives its content; `None` for any other.
+pub(super) fn decode_usual(spelling: &str) -> Option<String> {
+    let mut escapes = 0;
+    let mut rest = spelling;
+    while let Some(at) = find_backslash(rest.as_bytes()) {
+        let usual = matches!(rest.as_bytes().get(at + 1), Some(b'"' | b'\\' | b'n' | b't' | b'r' | b'b' | b'f'));
+        rest = rest.get(at + 2..).filter(|_| usual)?;
+        escapes += 1;
+    }
+    let mut text = String::with_capacity(spelling.len() - escapes);
+    let mut rest = spelling;
+    while let Some(at) = find_backslash(rest.as_bytes()) {
+        let (plain, escape) = rest.split_at(at);
+        text.push_str(plain);
+        text.extend(decode_escape(escape).0);
+        rest = escape.get(2..).unwrap_or_default();
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
 /// Decodes the escape that `text` starts with: the character (none for half a pair) and the bytes it took.
 fn decode_escape(text: &str) -> (Option<char>, usize) {
     let simple = match text.as_bytes().get(1) {
@@ -180,6 +201,18 @@ mod tests {
         for spelling in [r"x\ud800y", r"\udc00", r"\ud83d\ud83d\ude00", r"\\\uD800", r"\ud7ff", r"\\ud800", r"\u00e9\n"]
         {
             assert_eq!(is_sound(spelling), decode_lossy(spelling).1.is_ok(), "{spelling}");
+        }
+    }
+
+    #[test]
+    fn a_usual_spelling_is_the_one_we_write() {
+        for spelling in ["", "plain", r#"a\"b\\c\n\t\r\b\fé"#] {
+            let mut again = Vec::new();
+            spell_into(&decode_usual(spelling).unwrap(), &mut again);
+            assert_eq!(again, spelling.as_bytes());
+        }
+        for spelling in [r"\/", r"\u00e9", r"\u0001", r"\ud800", r"x\ny\u0041"] {
+            assert_eq!(decode_usual(spelling), None, "{spelling}");
         }
     }
 }

@@ -4,6 +4,7 @@
 //! source text, with the place of every value, which is what decoders read from.
 
 mod escape;
+mod inline;
 mod node;
 mod number;
 mod parse;

@@ -77,6 +77,39 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// Whether it holds this text.
+    pub fn is(&self, text: &str) -> bool {
+        match self {
+            Text::Plain(own) => *own == text,
+            Text::Bare(own) | Text::Owned(own) => **own == *text,
+            Text::Escaped(_) | Text::OwnedEscaped(_) => self.to_str().is_ok_and(|own| own == text),
+        }
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.spelling().is_empty()
+    }
+
+    /// Whether it holds nothing but white space. Texts that begin with something else are not decoded for it.
+    pub fn is_blank(&self) -> bool {
+        let start = self.spelling().trim_start();
+        match self {
+            Text::Escaped(_) | Text::OwnedEscaped(_) if start.starts_with('\\') => {
+                self.to_str_lossy().trim().is_empty()
+            }
+            _ => start.is_empty(),
+        }
+    }
+
+    /// Whether a Rust string can hold it: it has no half of a surrogate pair.
+    pub fn is_whole(&self) -> bool {
+        match self {
+            Text::Escaped(_) | Text::OwnedEscaped(_) => !self.spelling().contains("\\u") || self.to_str().is_ok(),
+            Text::Plain(_) | Text::Bare(_) | Text::Owned(_) => true,
+        }
+    }
+
     /// The text as it is held.
     fn spelling(&self) -> &str {
         match self {
@@ -157,9 +190,7 @@ impl<'a> Node<'a> {
     /// The last value under `key`, if this is an object.
     pub fn get(&self, key: &str) -> Option<&Node<'a>> {
         match &self.value {
-            Value::Object(fields) => {
-                fields.iter().rev().find(|(k, _)| k.to_str().is_ok_and(|k| k == key)).map(|(_, node)| node)
-            }
+            Value::Object(fields) => fields.iter().rev().find(|(own, _)| own.is(key)).map(|(_, node)| node),
             _ => None,
         }
     }
@@ -168,6 +199,40 @@ impl<'a> Node<'a> {
     pub fn as_str(&self) -> Option<Cow<'_, str>> {
         match &self.value {
             Value::Text(text) => text.to_str().ok(),
+            _ => None,
+        }
+    }
+
+    /// The string under `key`, if this is an object with one that a Rust string can hold.
+    pub fn get_str(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.get(key)?.as_str()
+    }
+
+    /// The truth value, if this is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.value {
+            Value::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The number, if this is one.
+    pub fn as_number(&self) -> Option<Number> {
+        match &self.value {
+            Value::Number(text) => Some(Number::trusted(text)),
+            _ => None,
+        }
+    }
+
+    /// Whether this is an object.
+    pub fn is_object(&self) -> bool {
+        matches!(self.value, Value::Object(_))
+    }
+
+    /// The string, if this is one.
+    pub fn as_text(&self) -> Option<&Text<'a>> {
+        match &self.value {
+            Value::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -185,6 +250,16 @@ impl<'a> Node<'a> {
         match &self.value {
             Value::Object(fields) => Some(fields),
             _ => None,
+        }
+    }
+
+    /// Takes the elements of the only array under `key` and leaves it empty.
+    pub fn take_items(&mut self, key: &str) -> Vec<Node<'a>> {
+        let Value::Object(fields) = &mut self.value else { return Vec::new() };
+        let mut found = fields.iter_mut().filter(|(own, _)| own.is(key));
+        match (found.next(), found.next()) {
+            (Some((_, Node { value: Value::Array(items), .. })), None) => std::mem::take(items),
+            _ => Vec::new(),
         }
     }
 
@@ -210,6 +285,23 @@ impl<'a> Node<'a> {
             Value::Array(_) => "an array",
             Value::Object(_) => "an object",
         }
+    }
+}
+
+impl Json {
+    /// The same tree, borrowed: every value stands at byte 0 of no source.
+    pub fn to_node(&self) -> Node<'_> {
+        let value = match self {
+            Json::Null => Value::Null,
+            Json::Bool(value) => Value::Bool(*value),
+            Json::Number(number) => Value::Number(Cow::Borrowed(number.as_str())),
+            Json::String(text) => Value::Text(text.to_text()),
+            Json::Array(items) => Value::Array(items.iter().map(Json::to_node).collect()),
+            Json::Object(object) => {
+                Value::Object(object.iter().map(|(key, value)| (key.to_text(), value.to_node())).collect())
+            }
+        };
+        Node { at: 0, value }
     }
 }
 

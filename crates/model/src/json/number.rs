@@ -1,77 +1,122 @@
 //! A number kept as it was written.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use super::inline::Inline;
 
 /// A number as its source spelled it, so that `2^53+1`, `1.0`, `-0` and `1e400` survive.
 ///
 /// Equality is of the spelling: `1.0` and `1` differ. `NaN`, `Infinity` and `-Infinity` can be held because some
 /// systems write them; a strict JSON text cannot spell them.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Number(Box<str>);
+#[derive(Clone)]
+pub struct Number(Digits);
+
+#[derive(Clone)]
+enum Digits {
+    Short(Inline),
+    Long(Box<str>),
+}
 
 impl Number {
     /// A number from its spelling, if `text` is one.
     pub fn parse(text: &str) -> Option<Number> {
-        (is_json_number(text) || is_non_finite(text)).then(|| Number(text.into()))
+        (is_json_number(text) || is_non_finite(text)).then(|| Number::trusted(text))
     }
 
     /// A spelling that the caller has checked.
     pub(super) fn trusted(text: &str) -> Number {
-        Number(text.into())
+        Number(Inline::new(text).map_or_else(|| Digits::Long(text.into()), Digits::Short))
     }
 
     /// The shortest spelling of `value` that reads back as it.
     pub fn from_f64(value: f64) -> Number {
         if value.is_nan() {
-            return Number("NaN".into());
+            return Number::trusted("NaN");
         }
         if value.is_infinite() {
-            return Number(if value > 0.0 { "Infinity" } else { "-Infinity" }.into());
+            return Number::trusted(if value > 0.0 { "Infinity" } else { "-Infinity" });
         }
-        Number(format!("{value:?}").into())
+        Number::trusted(&format!("{value:?}"))
     }
 
     /// The number as it was written.
     pub fn as_str(&self) -> &str {
-        &self.0
+        match &self.0 {
+            Digits::Short(text) => text.as_str(),
+            Digits::Long(text) => text,
+        }
     }
 
     /// The value as a signed integer, if it is one and fits.
     pub fn as_i64(&self) -> Option<i64> {
-        self.0.parse().ok()
+        self.as_str().parse().ok()
     }
 
     /// The value as an unsigned integer, if it is one and fits.
     pub fn as_u64(&self) -> Option<u64> {
-        self.0.parse().ok()
+        self.as_str().parse().ok()
     }
 
     /// The nearest floating point value.
     pub fn as_f64(&self) -> f64 {
-        self.0.parse().unwrap_or(f64::NAN)
+        self.as_str().parse().unwrap_or(f64::NAN)
     }
 
     /// Whether a strict JSON text can spell this number.
     pub fn is_json(&self) -> bool {
-        !is_non_finite(&self.0)
+        !is_non_finite(self.as_str())
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Number) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Number {}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Number) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Number) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl Hash for Number {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Number").field(&self.as_str()).finish()
     }
 }
 
 impl From<i64> for Number {
     fn from(value: i64) -> Number {
-        Number(value.to_string().into())
+        Number::trusted(&value.to_string())
     }
 }
 
 impl From<u64> for Number {
     fn from(value: u64) -> Number {
-        Number(value.to_string().into())
+        Number::trusted(&value.to_string())
     }
 }
 
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
     }
 }
 

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::escape::{self, LoneSurrogate};
-use super::{JsonSink, Layout, Number, Sink};
+use super::inline::Inline;
+use super::{JsonSink, Layout, Number, Sink, Text};
 
 /// A JSON value that keeps order, duplicate keys and spelling.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -32,51 +33,26 @@ pub struct JsonString(Spelling);
 
 #[derive(Clone)]
 enum Spelling {
-    /// A plain text without room of its own: most keys, and many values.
-    Short(Short),
+    Short(Inline),
     Plain(Box<str>),
     Escaped(Box<str>),
-}
-
-/// A text of a few bytes.
-#[derive(Clone, Copy)]
-struct Short {
-    length: u8,
-    bytes: [u8; Short::MOST],
-}
-
-impl Short {
-    /// As many bytes as a string takes anyway.
-    const MOST: usize = 22;
-
-    fn new(text: &str) -> Option<Short> {
-        let mut bytes = [0; Short::MOST];
-        bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
-        Some(Short { length: u8::try_from(text.len()).ok()?, bytes })
-    }
-
-    fn bytes(&self) -> &[u8] {
-        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
-    }
-
-    /// The text; it was one when it was put here.
-    fn text(&self) -> &str {
-        std::str::from_utf8(self.bytes()).unwrap_or_default()
-    }
 }
 
 const _: () = assert!(size_of::<JsonString>() == 24, "a short text takes no more room than a pointer to a long one");
 
 impl JsonString {
-    /// A string from its checked spelling between the quotes.
+    /// A string from its checked spelling between the quotes. One that we would spell alike is kept by its content.
     pub(super) fn spelled(spelling: &str) -> JsonString {
-        JsonString(Spelling::Escaped(spelling.into()))
+        match escape::decode_usual(spelling) {
+            Some(text) => text.into(),
+            None => JsonString(Spelling::Escaped(spelling.into())),
+        }
     }
 
     /// Whether it is `""`.
     pub fn is_empty(&self) -> bool {
         match &self.0 {
-            Spelling::Short(short) => short.length == 0,
+            Spelling::Short(short) => short.as_str().is_empty(),
             // Every escape stands for something.
             Spelling::Plain(text) | Spelling::Escaped(text) => text.is_empty(),
         }
@@ -93,7 +69,7 @@ impl JsonString {
     /// The content, or why no Rust string can hold it.
     pub fn to_str(&self) -> Result<Cow<'_, str>, LoneSurrogate> {
         match &self.0 {
-            Spelling::Short(short) => Ok(Cow::Borrowed(short.text())),
+            Spelling::Short(text) => Ok(Cow::Borrowed(text.as_str())),
             Spelling::Plain(text) => Ok(Cow::Borrowed(text)),
             Spelling::Escaped(spelling) => {
                 let (text, verdict) = escape::decode_lossy(spelling);
@@ -108,7 +84,7 @@ impl JsonString {
     /// The string, where it holds half a surrogate pair.
     pub fn into_string(self) -> Result<String, JsonString> {
         match self.0 {
-            Spelling::Short(short) => Ok(short.text().to_owned()),
+            Spelling::Short(text) => Ok(text.as_str().to_owned()),
             Spelling::Plain(text) => Ok(text.into_string()),
             Spelling::Escaped(spelling) => match escape::decode_lossy(&spelling) {
                 (text, Ok(())) => Ok(text),
@@ -120,7 +96,7 @@ impl JsonString {
     /// The content, with U+FFFD for half of a surrogate pair.
     pub fn to_str_lossy(&self) -> Cow<'_, str> {
         match &self.0 {
-            Spelling::Short(short) => Cow::Borrowed(short.text()),
+            Spelling::Short(text) => Cow::Borrowed(text.as_str()),
             Spelling::Plain(text) => Cow::Borrowed(text),
             Spelling::Escaped(spelling) => Cow::Owned(escape::decode_lossy(spelling).0),
         }
@@ -129,7 +105,7 @@ impl JsonString {
     /// The content as an owned string, with U+FFFD for half of a surrogate pair.
     pub fn into_string_lossy(self) -> String {
         match self.0 {
-            Spelling::Short(short) => short.text().to_owned(),
+            Spelling::Short(text) => text.as_str().to_owned(),
             Spelling::Plain(text) => text.into_string(),
             Spelling::Escaped(spelling) => escape::decode_lossy(&spelling).0,
         }
@@ -143,9 +119,19 @@ impl JsonString {
         }
     }
 
-    fn is(&self, text: &str) -> bool {
+    /// The same, borrowed.
+    pub(super) fn to_text(&self) -> Text<'_> {
         match &self.0 {
-            Spelling::Short(short) => short.bytes() == text.as_bytes(),
+            Spelling::Short(text) => Text::Plain(text.as_str()),
+            Spelling::Plain(text) => Text::Plain(text),
+            Spelling::Escaped(spelling) => Text::Escaped(spelling),
+        }
+    }
+
+    /// Whether it holds this text.
+    pub fn is(&self, text: &str) -> bool {
+        match &self.0 {
+            Spelling::Short(short) => short.as_bytes() == text.as_bytes(),
             Spelling::Plain(plain) => **plain == *text,
             Spelling::Escaped(_) => self.to_str().is_ok_and(|own| own == text),
         }
@@ -155,7 +141,7 @@ impl JsonString {
 impl PartialEq for JsonString {
     fn eq(&self, other: &JsonString) -> bool {
         match (&self.0, &other.0) {
-            (Spelling::Short(a), Spelling::Short(b)) => a.bytes() == b.bytes(),
+            (Spelling::Short(a), Spelling::Short(b)) => a.as_bytes() == b.as_bytes(),
             (Spelling::Plain(a), Spelling::Plain(b)) => a == b,
             (Spelling::Escaped(a), Spelling::Escaped(b)) if a == b => true,
             _ => match (self.to_str(), other.to_str()) {
@@ -182,13 +168,13 @@ impl fmt::Debug for JsonString {
 
 impl From<&str> for JsonString {
     fn from(text: &str) -> JsonString {
-        JsonString(Short::new(text).map_or_else(|| Spelling::Plain(text.into()), Spelling::Short))
+        JsonString(Inline::new(text).map_or_else(|| Spelling::Plain(text.into()), Spelling::Short))
     }
 }
 
 impl From<String> for JsonString {
     fn from(text: String) -> JsonString {
-        JsonString(Short::new(&text).map_or_else(|| Spelling::Plain(text.into()), Spelling::Short))
+        JsonString(Inline::new(&text).map_or_else(|| Spelling::Plain(text.into()), Spelling::Short))
     }
 }
 

@@ -119,8 +119,11 @@ fn part(value: Json) -> Part {
     let Some(kind) = object.get_str("type").map(std::borrow::Cow::into_owned) else {
         return Data { json: Json::Object(object) }.into();
     };
-    if kind == "text" && object.len() == 2 && object.get_str("text").is_some() {
-        return Text { text: object.get_str("text").unwrap_or_default().into_owned() }.into();
+    if kind == "text"
+        && object.len() == 2
+        && let Some(text) = crate::take::text(&mut object, "text")
+    {
+        return Text { text }.into();
     }
     if matches!(kind.as_str(), "image" | "document") {
         match media_of(object.clone()) {

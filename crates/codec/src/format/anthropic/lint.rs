@@ -1,15 +1,16 @@
 //! What the vendor demands of a request.
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::{Node, Object};
 use turnkeep_model::{Error, ErrorKind, Result};
 
+use super::restore;
 use super::wire::Messages;
-use super::{WIRE, restore};
 use crate::codec::DecodeOptions;
 use crate::input::Input;
 use crate::lint::{Finding, Severity, Strictness};
 use crate::sniff::Confidence;
-use crate::wire::rule::{Evidence, Rule, findings};
+use crate::wire::rule::{Evidence, Found, Rule, findings, request_of};
+use crate::wire::view::View;
 use crate::wire::{Kind, Wire};
 
 use super::rules::{content, settings, tools};
@@ -22,36 +23,28 @@ const REQUIRED: &[&str] = &["AN-MODEL", "AN-MAXTOKENS"];
 
 /// Checks a request body, the request of an exchange, or a session before it is put right.
 pub fn lint(input: Input<'_>, strictness: Strictness) -> Result<Vec<Finding>> {
-    let own = input.document().ok().and_then(|document| request_of(document.node.clone().into_json()));
-    if let Some(body) = own {
-        return Ok(check(&body, strictness));
+    if let Some(body) = input.document().ok().and_then(|document| request_of(&document.node, is_request)) {
+        return Ok(check(body, strictness));
     }
     let codec = crate::sniff(&input)?.codec;
     let decoded = codec.decode(input, &DecodeOptions::default())?;
     let Some(session) = decoded.archive.main_session() else {
         return Err(Error::new(ErrorKind::NotFound, "there is no session to check"));
     };
-    let Some(Json::Object(body)) = restore::parts(session, Kind::Request).request else { return Ok(Vec::new()) };
-    let mut found = check(&body, strictness);
+    let Some(body) = restore::parts(session, Kind::Request).request else { return Ok(Vec::new()) };
+    let mut found = check(&body.to_node(), strictness);
     found.retain(|finding| !REQUIRED.contains(&finding.rule));
     Ok(found)
 }
 
-fn check(body: &Object, strictness: Strictness) -> Vec<Finding> {
-    RULES.iter().flat_map(|rules| findings(rules, body, strictness)).collect()
+fn check(body: &Node<'_>, strictness: Strictness) -> Vec<Finding> {
+    let view = View::of(body, content::kinds);
+    RULES.iter().flat_map(|rules| findings(rules, &view, strictness)).collect()
 }
 
-/// The request body that a document is or holds, if it is one of this wire.
-fn request_of(document: Json) -> Option<Object> {
-    let Json::Object(mut body) = document else { return None };
-    if let (Some(Json::Object(_)), Some(_)) = (body.get("request"), body.get("response"))
-        && let Some(Json::Object(request)) = body.remove("request")
-    {
-        body = request;
-    }
-    let looks = Messages.sniff_request(&body).confidence > Confidence::No;
-    let bare = body.contains("messages") && !body.contains("turnkeep");
-    (looks || bare && WIRE == Messages.spec().id && only_known(&body)).then_some(body)
+fn is_request(body: &Object) -> bool {
+    let looks = Messages.sniff_request(body).confidence > Confidence::No;
+    looks || body.contains("messages") && !body.contains("turnkeep") && only_known(body)
 }
 
 /// Whether every field is one that a request may have: then it is judged as a request, broken as it may be.
@@ -64,7 +57,7 @@ pub(super) const fn error(
     id: &'static str,
     evidence: Evidence,
     fix: &'static str,
-    check: fn(&Object) -> Vec<(String, String)>,
+    check: fn(&View<'_, '_>) -> Found,
 ) -> Rule {
     Rule { id, severity: Severity::Error, models: "", evidence, fix, check }
 }
@@ -74,7 +67,7 @@ pub(super) const fn warning(
     id: &'static str,
     evidence: Evidence,
     fix: &'static str,
-    check: fn(&Object) -> Vec<(String, String)>,
+    check: fn(&View<'_, '_>) -> Found,
 ) -> Rule {
     Rule { id, severity: Severity::Warning, models: "", evidence, fix, check }
 }

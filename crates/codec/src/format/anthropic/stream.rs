@@ -3,16 +3,21 @@
 use turnkeep_model::Result;
 use turnkeep_model::json::{self, Json, Nan, Node, Object};
 
+use crate::take;
 use crate::wire::frame::aws;
-use crate::wire::{Assembled, Assembler, Delta};
+use crate::wire::{Assembled, Assembler, Beside, Delta};
 
 /// A message being put together.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     message: Object,
     blocks: Vec<Open>,
+    beside: Beside,
     complete: bool,
 }
+
+/// What only holds a stream together.
+const FRAMING: &[&str] = &["type", "index"];
 
 /// A block being put together: its fields, and texts that grow.
 #[derive(Debug, Default)]
@@ -25,36 +30,42 @@ struct Open {
 
 impl Assembler for Stream {
     fn push(&mut self, event: Json) -> Result<Vec<Delta>> {
-        let Json::Object(mut event) = aws::unwrapped(event) else { return Ok(Vec::new()) };
-        let kind = event.get_str("type").map(std::borrow::Cow::into_owned).unwrap_or_default();
-        Ok(match kind.as_str() {
-            "message_start" => {
-                if let Some(Json::Object(message)) = event.remove("message") {
+        let mut event = match aws::unwrapped(event) {
+            Json::Object(event) => event,
+            other => {
+                self.beside.keep_value(other);
+                return Ok(Vec::new());
+            }
+        };
+        let kind = Kind::of(&event);
+        let mut deltas = Vec::new();
+        match kind {
+            Kind::Start => {
+                if let Some(message) = take::object(&mut event, "message") {
                     self.start(message);
                 }
-                Vec::new()
             }
-            "content_block_start" => self.start_block(event),
-            "content_block_delta" => self.grow(event),
-            "message_delta" => self.close(event),
-            "message_stop" => {
-                self.complete = true;
-                Vec::new()
+            Kind::BlockStart => deltas.extend(self.start_block(&mut event)),
+            Kind::Delta => deltas.extend(self.grow(&mut event)),
+            Kind::Close => return Ok(self.close(event)),
+            Kind::Stop => self.complete = true,
+            Kind::Error => self.fail(&mut event),
+            Kind::Pause => {}
+            Kind::Unknown => {
+                self.beside.keep_value(Json::Object(event));
+                return Ok(deltas);
             }
-            "error" => {
-                self.fail(event);
-                Vec::new()
-            }
-            // `ping`, the end of a block, and whatever comes next say nothing of the message.
-            _ => Vec::new(),
-        })
+        }
+        self.beside.keep(event, FRAMING);
+        Ok(deltas)
     }
 
     fn finish(self: Box<Self>) -> Assembled {
-        let Stream { mut message, blocks, complete } = *self;
+        let Stream { mut message, blocks, beside, complete } = *self;
+        let beside = beside.into_values();
         let failed = message.get_str("type").as_deref() == Some("error");
         if failed && blocks.is_empty() {
-            return Assembled { body: Json::Object(message), complete: false };
+            return Assembled { body: Json::Object(message), complete: false, beside };
         }
         if message.is_empty() {
             message.push("type", "message");
@@ -64,7 +75,7 @@ impl Assembler for Stream {
         if !message.contains("stop_reason") {
             message.set("stop_reason", Json::Null);
         }
-        Assembled { body: Json::Object(message), complete }
+        Assembled { body: Json::Object(message), complete, beside }
     }
 }
 
@@ -80,41 +91,42 @@ impl Stream {
         }
     }
 
-    fn start_block(&mut self, mut event: Object) -> Vec<Delta> {
-        let Some(Json::Object(object)) = event.remove("content_block") else { return Vec::new() };
-        let index = index_of(&event);
+    fn start_block(&mut self, event: &mut Object) -> Option<Delta> {
+        let Some(object) = take::object(event, "content_block") else { return None };
+        let index = index_of(event);
         let called = object.get_str("type").is_some_and(|kind| kind.ends_with("tool_use"));
         let name = object.get_str("name").filter(|_| called).map(std::borrow::Cow::into_owned);
         let block = self.blocks.len();
         self.blocks.push(Open { index, object, ..Open::default() });
-        name.map(|name| Delta::CallStarted { block, name }).into_iter().collect()
+        name.map(|name| Delta::CallStarted { block, name })
     }
 
-    fn grow(&mut self, mut event: Object) -> Vec<Delta> {
-        let index = index_of(&event);
-        let Some(Json::Object(delta)) = event.remove("delta") else { return Vec::new() };
-        let Some(block) = self.blocks.iter().rposition(|open| open.index == index) else { return Vec::new() };
-        let Some(open) = self.blocks.get_mut(block) else { return Vec::new() };
-        let kind = delta.get_str("type").map(std::borrow::Cow::into_owned).unwrap_or_default();
-        match kind.as_str() {
-            "text_delta" => open.grow_text("text", &delta).map(|text| Delta::Text { block, text }),
-            "thinking_delta" => open.grow_text("thinking", &delta).map(|text| Delta::Reasoning { block, text }),
-            "input_json_delta" => {
-                let text = delta.get_str("partial_json").unwrap_or_default().into_owned();
+    /// A delta of a block that never began stays in its event.
+    fn grow(&mut self, event: &mut Object) -> Option<Delta> {
+        let index = index_of(event);
+        let block = self.blocks.iter().rposition(|open| open.index == index)?;
+        let Some(mut delta) = take::object(event, "delta") else { return None };
+        let open = self.blocks.get_mut(block)?;
+        let shown = match delta.get_str("type").as_deref() {
+            Some("text_delta") => open.grow_text("text", &mut delta).map(|text| Delta::Text { block, text }),
+            Some("thinking_delta") => {
+                open.grow_text("thinking", &mut delta).map(|text| Delta::Reasoning { block, text })
+            }
+            Some("input_json_delta") => take::text(&mut delta, "partial_json").and_then(|text| {
                 open.input.push_str(&text);
                 (!text.is_empty()).then_some(Delta::Arguments { block, text })
-            }
-            "citations_delta" => {
-                open.cite(delta);
+            }),
+            Some("citations_delta") => {
+                open.cite(&mut delta);
                 None
             }
             _ => {
-                open.grow_unknown(delta);
+                open.grow_unknown(std::mem::take(&mut delta));
                 None
             }
-        }
-        .into_iter()
-        .collect()
+        };
+        self.beside.keep(delta, FRAMING);
+        shown
     }
 
     fn close(&mut self, event: Object) -> Vec<Delta> {
@@ -140,10 +152,38 @@ impl Stream {
         self.message.set("usage", all);
     }
 
-    fn fail(&mut self, event: Object) {
+    fn fail(&mut self, event: &mut Object) {
         match self.message.is_empty() {
-            true => self.message = event,
-            false => self.message.set("error", event.get("error").cloned().unwrap_or_default()),
+            true => self.message = std::mem::take(event),
+            false => self.message.set("error", event.remove("error").unwrap_or_default()),
+        }
+    }
+}
+
+/// What an event is.
+enum Kind {
+    Start,
+    BlockStart,
+    Delta,
+    Close,
+    Stop,
+    Error,
+    /// Says nothing of the message.
+    Pause,
+    Unknown,
+}
+
+impl Kind {
+    fn of(event: &Object) -> Kind {
+        match event.get_str("type").as_deref() {
+            Some("message_start") => Kind::Start,
+            Some("content_block_start") => Kind::BlockStart,
+            Some("content_block_delta") => Kind::Delta,
+            Some("message_delta") => Kind::Close,
+            Some("message_stop") => Kind::Stop,
+            Some("error") => Kind::Error,
+            Some("content_block_stop" | "ping") => Kind::Pause,
+            _ => Kind::Unknown,
         }
     }
 }
@@ -153,8 +193,8 @@ fn index_of(event: &Object) -> u64 {
 }
 
 impl Open {
-    fn grow_text(&mut self, key: &str, delta: &Object) -> Option<String> {
-        let text = delta.get_str(key)?.into_owned();
+    fn grow_text(&mut self, key: &str, delta: &mut Object) -> Option<String> {
+        let text = take::text(delta, key)?;
         self.append(key, &text);
         (!text.is_empty()).then_some(text)
     }
@@ -167,7 +207,7 @@ impl Open {
         self.growing.push((key.to_owned(), start + text));
     }
 
-    fn cite(&mut self, mut delta: Object) {
+    fn cite(&mut self, delta: &mut Object) {
         let mut citations = match self.object.remove("citations") {
             Some(Json::Array(items)) => items,
             _ => Vec::new(),

@@ -1,13 +1,12 @@
 //! What the vendor demands of a request.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::{Node, Text};
 
 use crate::lint::Severity;
-use crate::wire::rule::{Evidence, Rule, at, items};
-
-type Found = Vec<(String, String)>;
+use crate::wire::rule::{Evidence, Found, Rule, at, items};
+use crate::wire::view::{Block, Message, Place, View, missing, repeated};
 
 /// What Converse demands of a request.
 pub static RULES: &[Rule] = &[
@@ -29,7 +28,7 @@ pub static RULES: &[Rule] = &[
         "BE-DUPID",
         Evidence::Stated("ids of calls are unique, by the documentation"),
         "give the calls of a message different ids",
-        repeated,
+        repeated_ids,
     ),
     error(
         "BE-TOOLCFG",
@@ -90,117 +89,112 @@ pub static RULES: &[Rule] = &[
     ),
 ];
 
-const fn error(id: &'static str, evidence: Evidence, fix: &'static str, check: fn(&Object) -> Found) -> Rule {
+const fn error(id: &'static str, evidence: Evidence, fix: &'static str, check: fn(&View<'_, '_>) -> Found) -> Rule {
     Rule { id, severity: Severity::Error, models: "", evidence, fix, check }
 }
 
-const fn warning(id: &'static str, evidence: Evidence, fix: &'static str, check: fn(&Object) -> Found) -> Rule {
+const fn warning(id: &'static str, evidence: Evidence, fix: &'static str, check: fn(&View<'_, '_>) -> Found) -> Rule {
     Rule { id, severity: Severity::Warning, models: "", evidence, fix, check }
 }
 
-fn role(message: &Json) -> String {
-    message.as_object().and_then(|message| message.get_str("role")).unwrap_or_default().into_owned()
+/// A block has a field for each kind that it is of.
+pub(super) fn kinds<'b, 'a>(block: &'b Node<'a>, found: &mut dyn FnMut(Cow<'b, str>, &'b Node<'a>)) {
+    for (key, inner) in block.as_object().unwrap_or_default() {
+        found(key.to_str_lossy(), inner);
+    }
 }
 
-fn content(message: &Json) -> &[Json] {
-    message.as_object().map(|message| items(message, "content")).unwrap_or_default()
+/// The blocks of one kind that are objects.
+fn of_kind<'v, 'b, 'a>(view: &'v View<'b, 'a>, kind: &'static str) -> impl Iterator<Item = &'v Block<'b, 'a>> {
+    view.of_kind(kind).filter(|block| block.node.is_object())
 }
 
-/// The blocks of one kind in a message, with their place in it.
-fn of_kind<'a>(message: &'a Json, kind: &'static str) -> impl Iterator<Item = (usize, &'a Object)> {
-    let blocks = content(message).iter().enumerate();
-    blocks.filter_map(move |(place, block)| Some((place, block.as_object()?.get(kind)?.as_object()?)))
-}
-
-fn ids(message: &Json, kind: &'static str) -> impl Iterator<Item = (usize, String)> {
-    of_kind(message, kind).filter_map(|(place, block)| Some((place, block.get_str("toolUseId")?.into_owned())))
+fn ids<'v>(
+    view: &'v View<'_, '_>,
+    message: Option<&'v Message<'_, '_>>,
+    kind: &'static str,
+) -> impl Iterator<Item = (Place, Cow<'v, str>)> {
+    let blocks = message.map(|message| view.blocks_of(message)).unwrap_or_default();
+    blocks
+        .iter()
+        .filter(move |block| block.kind == kind)
+        .filter_map(|block| Some((block.place, block.text("toolUseId")?)))
 }
 
 /// The places of blocks of a kind for which something is wrong.
-fn each(body: &Object, kind: &'static str, field: &str, what: &str, wrong: impl Fn(&Object) -> bool) -> Found {
+fn each(view: &View<'_, '_>, kind: &'static str, field: &str, what: &str, wrong: impl Fn(&Node<'_>) -> bool) -> Found {
+    let blocks = of_kind(view, kind).filter(|block| wrong(block.node));
+    blocks.map(|block| (format!("{}.{kind}{field}", block.place), what.to_owned())).collect()
+}
+
+fn told(places: Vec<Place>, what: &str) -> impl Iterator<Item = (String, String)> {
+    places.into_iter().map(move |place| (place.to_string(), what.to_owned()))
+}
+
+fn dangling(view: &View<'_, '_>) -> Found {
     let mut found = Vec::new();
-    for (index, message) in items(body, "messages").iter().enumerate() {
-        let blocks = of_kind(message, kind).filter(|(_, block)| wrong(block));
-        found.extend(
-            blocks.map(|(place, _)| (format!("messages[{index}].content[{place}].{kind}{field}"), what.to_owned())),
-        );
+    for (index, message) in view.messages.iter().enumerate().filter(|(_, message)| message.role == "assistant") {
+        let next = ids(view, view.messages.get(index + 1), "toolResult");
+        let answered = next.chain(ids(view, Some(message), "toolResult")).map(|(_, id)| id);
+        let open = missing(ids(view, Some(message), "toolUse"), answered);
+        found.extend(told(open, "the call has no result in the next message"));
     }
     found
 }
 
-fn dangling(body: &Object) -> Found {
-    let messages = items(body, "messages");
+fn orphan(view: &View<'_, '_>) -> Found {
     let mut found = Vec::new();
-    for (index, message) in messages.iter().enumerate().filter(|(_, message)| role(message) == "assistant") {
-        let next = messages.get(index + 1);
-        let own = ids(message, "toolResult");
-        let answered: HashSet<String> =
-            next.into_iter().flat_map(|next| ids(next, "toolResult")).chain(own).map(|(_, id)| id).collect();
-        let open = ids(message, "toolUse").filter(|(_, id)| !answered.contains(id));
-        let what = "the call has no result in the next message";
-        found.extend(open.map(|(place, _)| (format!("messages[{index}].content[{place}]"), what.to_owned())));
+    for (index, message) in view.messages.iter().enumerate().filter(|(_, message)| message.role == "user") {
+        let before = index.checked_sub(1).and_then(|before| view.messages.get(before));
+        let called = ids(view, before, "toolUse").map(|(_, id)| id);
+        let lost = missing(ids(view, Some(message), "toolResult"), called);
+        found.extend(told(lost, "it answers no call of the message before"));
     }
     found
 }
 
-fn orphan(body: &Object) -> Found {
-    let messages = items(body, "messages");
+fn repeated_ids(view: &View<'_, '_>) -> Found {
     let mut found = Vec::new();
-    for (index, message) in messages.iter().enumerate().filter(|(_, message)| role(message) == "user") {
-        let before = index.checked_sub(1).and_then(|before| messages.get(before));
-        let called: HashSet<String> =
-            before.into_iter().flat_map(|before| ids(before, "toolUse")).map(|(_, id)| id).collect();
-        let lost = ids(message, "toolResult").filter(|(_, id)| !called.contains(id));
-        let what = "it answers no call of the message before";
-        found.extend(lost.map(|(place, _)| (format!("messages[{index}].content[{place}]"), what.to_owned())));
-    }
-    found
-}
-
-fn repeated(body: &Object) -> Found {
-    let mut found = Vec::new();
-    for (index, message) in items(body, "messages").iter().enumerate() {
+    for message in &view.messages {
         for kind in ["toolUse", "toolResult"] {
-            let mut seen = HashSet::new();
-            let again = ids(message, kind).filter(|(_, id)| !seen.insert(id.clone()));
-            let what = "another block of the message has this id";
-            found.extend(again.map(|(place, _)| (format!("messages[{index}].content[{place}]"), what.to_owned())));
+            let again = repeated(ids(view, Some(message), kind));
+            found.extend(told(again, "another block of the message has this id"));
         }
     }
     found
 }
 
-fn no_tools(body: &Object) -> Found {
-    let has_tools = at(body, &["toolConfig", "tools"]).and_then(Json::as_array).is_some_and(|tools| !tools.is_empty());
-    let uses = |kind| each(body, kind, "", "the history uses tools and none is defined", |_| !has_tools);
+fn no_tools(view: &View<'_, '_>) -> Found {
+    let tools = at(view.body, &["toolConfig", "tools"]).and_then(Node::as_array);
+    if tools.is_some_and(|tools| !tools.is_empty()) {
+        return Vec::new();
+    }
+    let uses = |kind| each(view, kind, "", "the history uses tools and none is defined", |_| true);
     uses("toolUse").into_iter().chain(uses("toolResult")).take(1).collect()
 }
 
-fn empty_error(body: &Object) -> Found {
-    each(body, "toolResult", ".content", "an error says nothing", |result| {
+fn empty_error(view: &View<'_, '_>) -> Found {
+    each(view, "toolResult", ".content", "an error says nothing", |result| {
         result.get_str("status").as_deref() == Some("error") && items(result, "content").is_empty()
     })
 }
 
-fn no_content(body: &Object) -> Found {
-    let empty = items(body, "messages").iter().enumerate().filter(|(_, message)| content(message).is_empty());
+fn no_content(view: &View<'_, '_>) -> Found {
+    let is_empty = |message: &Message<'_, '_>| items(message.node, "content").is_empty();
+    let empty = view.messages.iter().enumerate().filter(|(_, message)| is_empty(message));
     empty.map(|(index, _)| (format!("messages[{index}].content"), "it is empty".to_owned())).collect()
 }
 
 /// Empty text is refused, and white space where the message has nothing else.
-fn blank(body: &Object) -> Found {
-    let mut found = Vec::new();
-    for (index, message) in items(body, "messages").iter().enumerate() {
-        let blocks = content(message);
-        for (place, block) in blocks.iter().enumerate() {
-            let text = block.as_object().and_then(|block| block.get_str("text"));
-            let is_blank = |text: &str| text.is_empty() || text.trim().is_empty() && blocks.len() == 1;
-            if text.is_some_and(|text| is_blank(&text)) {
-                found.push((format!("messages[{index}].content[{place}].text"), "the text is blank".to_owned()));
-            }
-        }
-    }
-    found
+fn blank(view: &View<'_, '_>) -> Found {
+    let alone = |block: &Block<'_, '_>| {
+        view.messages.get(block.place.message).is_some_and(|message| items(message.node, "content").len() == 1)
+    };
+    let is_blank = |block: &&Block<'_, '_>| {
+        block.node.as_text().is_some_and(|text| text.is_empty() || text.is_blank() && alone(block))
+    };
+    let blank = view.of_kind("text").filter(is_blank);
+    blank.map(|block| (format!("{}.text", block.place), "the text is blank".to_owned())).collect()
 }
 
 fn is_legal(text: &str, more: &[char]) -> bool {
@@ -208,20 +202,20 @@ fn is_legal(text: &str, more: &[char]) -> bool {
     (1..=64).contains(&text.len()) && text.chars().all(legal)
 }
 
-fn illegal_id(body: &Object) -> Found {
-    let wrong = |block: &Object| !block.get_str("toolUseId").is_some_and(|id| is_legal(&id, &['.', ':']));
+fn illegal_id(view: &View<'_, '_>) -> Found {
+    let wrong = |block: &Node<'_>| !block.get_str("toolUseId").is_some_and(|id| is_legal(&id, &['.', ':']));
     let what = "the id is empty, too long, or has characters that the vendor refuses";
-    let of = |kind| each(body, kind, ".toolUseId", what, wrong);
+    let of = |kind| each(view, kind, ".toolUseId", what, wrong);
     of("toolUse").into_iter().chain(of("toolResult")).collect()
 }
 
-fn illegal_name(body: &Object) -> Found {
+fn illegal_name(view: &View<'_, '_>) -> Found {
     let what = "the name is empty, too long, or has characters that the vendor refuses";
-    let legal = |object: &Object| object.get_str("name").is_some_and(|name| is_legal(&name, &[]));
-    let mut found = each(body, "toolUse", ".name", what, |call| !legal(call));
-    let tools = at(body, &["toolConfig", "tools"]).and_then(Json::as_array).unwrap_or_default();
+    let legal = |object: &Node<'_>| object.get_str("name").is_some_and(|name| is_legal(&name, &[]));
+    let mut found = each(view, "toolUse", ".name", what, |call| !legal(call));
+    let tools = at(view.body, &["toolConfig", "tools"]).and_then(Node::as_array).unwrap_or_default();
     for (index, tool) in tools.iter().enumerate() {
-        let spec = tool.as_object().and_then(|tool| tool.get("toolSpec")?.as_object());
+        let spec = tool.get("toolSpec").filter(|spec| spec.is_object());
         if spec.is_some_and(|spec| !legal(spec)) {
             found.push((format!("toolConfig.tools[{index}].toolSpec.name"), what.to_owned()));
         }
@@ -229,29 +223,29 @@ fn illegal_name(body: &Object) -> Found {
     found
 }
 
-fn bad_input(body: &Object) -> Found {
-    each(body, "toolUse", ".input", "the arguments are no object", |call| {
-        !matches!(call.get("input"), Some(Json::Object(_)))
+fn bad_input(view: &View<'_, '_>) -> Found {
+    each(view, "toolUse", ".input", "the arguments are no object", |call| {
+        !call.get("input").is_some_and(Node::is_object)
     })
 }
 
 /// Claude signs its thinking; other models, where one is named, do not.
-fn unsigned(body: &Object) -> Found {
-    let is_unsigned = |inner: &Object| {
-        let text = inner.get("reasoningText").and_then(Json::as_object);
-        text.is_some_and(|text| text.get_str("signature").is_none_or(|signature| signature.is_empty()))
+fn unsigned(view: &View<'_, '_>) -> Found {
+    let is_unsigned = |inner: &Node<'_>| {
+        let text = inner.get("reasoningText").filter(|text| text.is_object());
+        text.is_some_and(|text| text.get("signature").and_then(Node::as_text).is_none_or(Text::is_empty))
     };
-    let signs = body.get_str("modelId").is_none_or(|model| model.contains("claude"));
-    each(body, "reasoningContent", "", "thinking has no signature", |inner| signs && is_unsigned(inner))
+    let signs = view.body.get_str("modelId").is_none_or(|model| model.contains("claude"));
+    each(view, "reasoningContent", "", "thinking has no signature", |inner| signs && is_unsigned(inner))
 }
 
-fn alternate(body: &Object) -> Found {
-    let messages = items(body, "messages");
-    let pairs = messages.windows(2).enumerate().filter(|(_, pair)| matches!(pair, [a, b] if role(a) == role(b)));
+fn alternate(view: &View<'_, '_>) -> Found {
+    let pairs = view.messages.windows(2).enumerate();
+    let pairs = pairs.filter(|(_, pair)| matches!(pair, [a, b] if a.role == b.role));
     pairs.map(|(index, _)| (format!("messages[{}].role", index + 1), "the same side speaks again".to_owned())).collect()
 }
 
-fn first(body: &Object) -> Found {
-    let wrong = items(body, "messages").first().is_some_and(|first| role(first) == "assistant");
+fn first(view: &View<'_, '_>) -> Found {
+    let wrong = view.messages.first().is_some_and(|first| first.role == "assistant");
     wrong.then(|| ("messages[0].role".to_owned(), "the assistant speaks first".to_owned())).into_iter().collect()
 }

@@ -3,8 +3,9 @@
 use turnkeep_model::Result;
 use turnkeep_model::json::{self, Json, Nan, Node, Object};
 
+use crate::take;
 use crate::wire::frame::aws;
-use crate::wire::{Assembled, Assembler, Delta};
+use crate::wire::{Assembled, Assembler, Beside, Delta};
 
 /// A response being put together.
 #[derive(Debug, Default)]
@@ -13,8 +14,12 @@ pub(super) struct Stream {
     blocks: Vec<Open>,
     /// What stands beside the message.
     rest: Object,
+    beside: Beside,
     complete: bool,
 }
+
+/// What only holds a stream together.
+const FRAMING: &[&str] = &["contentBlockIndex"];
 
 /// A block being put together: the objects it is made of so far, and texts that grow.
 #[derive(Debug, Default)]
@@ -32,19 +37,35 @@ struct Open {
 
 impl Assembler for Stream {
     fn push(&mut self, event: Json) -> Result<Vec<Delta>> {
-        let Json::Object(event) = aws::unwrapped(event) else { return Ok(Vec::new()) };
         let mut deltas = Vec::new();
+        let event = match aws::unwrapped(event) {
+            Json::Object(event) => event,
+            other => {
+                self.beside.keep_value(other);
+                return Ok(deltas);
+            }
+        };
         for (name, payload) in event {
-            let Json::Object(mut payload) = payload else { continue };
+            let name = name.to_str_lossy();
+            let mut payload = match payload {
+                Json::Object(payload) => payload,
+                other => {
+                    self.beside.keep_value(Json::Object([(&*name, other)].into_iter().collect()));
+                    continue;
+                }
+            };
             // Padding that hides the length of what is said.
             payload.remove("p");
-            deltas.extend(self.event(&name.to_str_lossy(), payload));
+            deltas.extend(self.event(&name, &mut payload));
+            if !payload.is_empty() && payload.iter().any(|(key, _)| !FRAMING.contains(&&*key.to_str_lossy())) {
+                self.beside.keep_value(Json::Object([(&*name, Json::Object(payload))].into_iter().collect()));
+            }
         }
         Ok(deltas)
     }
 
     fn finish(self: Box<Self>) -> Assembled {
-        let Stream { role, blocks, rest, complete } = *self;
+        let Stream { role, blocks, rest, beside, complete } = *self;
         let mut message = Object::new();
         message.push("role", role.unwrap_or_else(|| "assistant".into()));
         message.push("content", blocks.into_iter().map(Open::finish).collect::<Vec<_>>());
@@ -55,12 +76,12 @@ impl Assembler for Stream {
             body.push("stopReason", Json::Null);
         }
         rest.into_iter().for_each(|(key, value)| body.push(key, value));
-        Assembled { body: Json::Object(body), complete }
+        Assembled { body: Json::Object(body), complete, beside: beside.into_values() }
     }
 }
 
 impl Stream {
-    fn event(&mut self, name: &str, mut payload: Object) -> Option<Delta> {
+    fn event(&mut self, name: &str, payload: &mut Object) -> Option<Delta> {
         match name {
             "messageStart" => self.role = payload.remove("role"),
             "contentBlockStart" => return self.start(payload),
@@ -68,17 +89,19 @@ impl Stream {
             "messageStop" => {
                 self.complete = true;
                 let reason = payload.get_str("stopReason").map(std::borrow::Cow::into_owned);
-                payload.into_iter().for_each(|(key, value)| self.rest.push(key, value));
+                self.tell(payload);
                 return reason.map(|reason| Delta::Finished { reason });
             }
-            "metadata" => payload.into_iter().for_each(|(key, value)| self.rest.push(key, value)),
+            "metadata" => self.tell(payload),
             // A stream that fails says so in an event that is named after the error.
-            name if name.ends_with("Exception") => {
-                payload.into_iter().for_each(|(key, value)| self.rest.push(key, value));
-            }
+            name if name.ends_with("Exception") => self.tell(payload),
             _ => {}
         }
         None
+    }
+
+    fn tell(&mut self, payload: &mut Object) {
+        std::mem::take(payload).into_iter().for_each(|(key, value)| self.rest.push(key, value));
     }
 
     /// The block of an index, begun if need be: text has no start of its own.
@@ -93,63 +116,71 @@ impl Stream {
         (place, &mut self.blocks[place])
     }
 
-    fn start(&mut self, mut payload: Object) -> Option<Delta> {
-        let Some(Json::Object(start)) = payload.remove("start") else { return None };
-        let (block, open) = self.block(&payload);
+    fn start(&mut self, payload: &mut Object) -> Option<Delta> {
+        let start = take::object(payload, "start")?;
+        let (block, open) = self.block(payload);
         let call = start.get("toolUse").and_then(Json::as_object);
         let name = call.and_then(|call| call.get_str("name")).map(std::borrow::Cow::into_owned);
         open.object = start;
         name.map(|name| Delta::CallStarted { block, name })
     }
 
-    fn grow(&mut self, mut payload: Object) -> Option<Delta> {
-        let Some(Json::Object(delta)) = payload.remove("delta") else { return None };
-        let (block, open) = self.block(&payload);
+    fn grow(&mut self, payload: &mut Object) -> Option<Delta> {
+        let delta = take::object(payload, "delta")?;
+        let (block, open) = self.block(payload);
         let mut shown = None;
+        let mut left = Object::new();
         for (key, value) in delta {
-            shown = open.grow(&key.to_str_lossy(), value, block).or(shown);
+            let (delta, rest) = open.grow(&key.to_str_lossy(), value, block);
+            shown = delta.or(shown);
+            rest.into_iter().for_each(|rest| left.push(key.clone(), rest));
+        }
+        if !left.is_empty() {
+            payload.push("delta", left);
         }
         shown
     }
 }
 
 impl Open {
-    fn grow(&mut self, key: &str, value: Json, block: usize) -> Option<Delta> {
+    /// What a screen can show of a delta, and what is left of it.
+    fn grow(&mut self, key: &str, value: Json, block: usize) -> (Option<Delta>, Option<Json>) {
         match (key, value) {
-            ("text", value) => {
-                let text = value.as_str()?.into_owned();
+            ("text", Json::String(text)) => {
+                let text = text.into_string_lossy();
                 self.text.get_or_insert_default().push_str(&text);
-                (!text.is_empty()).then_some(Delta::Text { block, text })
+                ((!text.is_empty()).then_some(Delta::Text { block, text }), None)
             }
-            ("toolUse", Json::Object(call)) => {
-                let text = call.get_str("input")?.into_owned();
+            ("toolUse", Json::Object(mut call)) => {
+                let text = take::text(&mut call, "input").unwrap_or_default();
                 self.input.push_str(&text);
-                (!text.is_empty()).then_some(Delta::Arguments { block, text })
+                ((!text.is_empty()).then_some(Delta::Arguments { block, text }), some(call))
             }
-            ("reasoningContent", Json::Object(thought)) => self.think(&thought, block),
+            ("reasoningContent", Json::Object(mut thought)) => (self.think(&mut thought, block), some(thought)),
             ("citation", citation) => {
                 self.citations.push(citation);
-                None
+                (None, None)
             }
             ("toolResult", Json::Array(parts)) => {
                 self.results.extend(parts);
-                None
+                (None, None)
             }
             (key, value) => {
                 self.object.set(key, value);
-                None
+                (None, None)
             }
         }
     }
 
-    fn think(&mut self, thought: &Object, block: usize) -> Option<Delta> {
-        if let Some(signature) = thought.get_str("signature") {
+    fn think(&mut self, thought: &mut Object, block: usize) -> Option<Delta> {
+        if let Some(signature) = take::text(thought, "signature") {
             self.signature.get_or_insert_default().push_str(&signature);
         }
         if let Some(bytes) = thought.get_str("redactedContent").and_then(|data| aws::base64(&data)) {
             self.redacted.extend(bytes);
+            thought.remove("redactedContent");
         }
-        let text = thought.get_str("text")?.into_owned();
+        let text = take::text(thought, "text")?;
         self.thought.get_or_insert_default().push_str(&text);
         (!text.is_empty()).then_some(Delta::Reasoning { block, text })
     }
@@ -189,4 +220,9 @@ impl Open {
         }
         Json::Object(object)
     }
+}
+
+/// An object that holds something.
+fn some(object: Object) -> Option<Json> {
+    (!object.is_empty()).then_some(Json::Object(object))
 }

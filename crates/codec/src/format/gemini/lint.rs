@@ -1,9 +1,11 @@
 //! The wire's rules.
 
-use turnkeep_model::json::{Json, Object};
+use std::borrow::Cow;
+
+use turnkeep_model::json::Node;
 use turnkeep_model::{Error, ErrorKind, Result};
 
-use super::spelled;
+use super::SPELLINGS;
 use crate::input::Input;
 use crate::lint::{Finding, Severity, Strictness};
 
@@ -15,7 +17,7 @@ struct Rule {
     evidence: &'static str,
     /// What to do.
     fix: &'static str,
-    check: fn(&[Content<'_>]) -> Vec<String>,
+    check: fn(&[Content<'_, '_>]) -> Vec<String>,
 }
 
 const RULES: &[Rule] = &[
@@ -66,15 +68,17 @@ const RULES: &[Rule] = &[
         severity: Severity::Warning,
         evidence: "the content has no parts",
         fix: "drop the content",
-        check: |contents| at(contents, |content| content.parts.is_empty()),
+        check: |contents| at(contents, |content| content.parts == 0),
     },
 ];
 
 /// A content, or several of one role that follow each other: the vendor merges them.
-struct Content<'a> {
+struct Content<'b, 'a> {
     index: usize,
-    role: Option<&'a Json>,
-    parts: Vec<&'a Object>,
+    role: Option<&'b Node<'a>>,
+    parts: usize,
+    calls: Vec<&'b Node<'a>>,
+    responses: Vec<&'b Node<'a>>,
 }
 
 /// Checks a request body as it is.
@@ -82,10 +86,11 @@ struct Content<'a> {
 /// # Errors
 /// Where the bytes are unusable.
 pub(crate) fn lint(input: Input<'_>, strictness: Strictness) -> Result<Vec<Finding>> {
-    let Json::Object(body) = input.into_document()?.node.into_json() else {
+    let body = input.into_document()?.node;
+    if !body.is_object() {
         return Err(Error::new(ErrorKind::NotThisFormat, "a request body is an object"));
-    };
-    let contents = body.get("contents").and_then(Json::as_array).unwrap_or_default();
+    }
+    let contents = body.get("contents").and_then(Node::as_array).unwrap_or_default();
     let merged = merge(contents);
     let mut findings = Vec::new();
     for rule in RULES {
@@ -98,38 +103,38 @@ pub(crate) fn lint(input: Input<'_>, strictness: Strictness) -> Result<Vec<Findi
     Ok(findings)
 }
 
-fn merge(contents: &[Json]) -> Vec<Content<'_>> {
-    let mut merged: Vec<Content<'_>> = Vec::new();
-    for (index, content) in contents.iter().enumerate() {
-        let Some(content) = content.as_object() else { continue };
+fn merge<'b, 'a>(contents: &'b [Node<'a>]) -> Vec<Content<'b, 'a>> {
+    let mut merged: Vec<Content<'b, 'a>> = Vec::new();
+    for (index, content) in contents.iter().enumerate().filter(|(_, content)| content.is_object()) {
         let role = content.get("role");
-        let parts: Vec<&Object> = content
-            .get("parts")
-            .and_then(Json::as_array)
-            .unwrap_or_default()
-            .iter()
-            .filter_map(Json::as_object)
-            .collect();
-        match merged.last_mut() {
-            Some(last) if last.role == role && !last.parts.is_empty() => last.parts.extend(parts),
-            _ => merged.push(Content { index, role, parts }),
+        let goes_on = merged.last().is_some_and(|last| same(last.role, role) && last.parts > 0);
+        if !goes_on {
+            merged.push(Content { index, role, parts: 0, calls: Vec::new(), responses: Vec::new() });
+        }
+        if let Some(last) = merged.last_mut() {
+            last.extend(content.get("parts").and_then(Node::as_array).unwrap_or_default());
         }
     }
     merged
 }
 
-impl<'a> Content<'a> {
-    fn named(&self, key: &str) -> Vec<&'a Object> {
-        let inner = |part: &&'a Object| spelled(part, key).and_then(|key| part.get(key)).and_then(Json::as_object);
-        self.parts.iter().filter_map(inner).collect()
-    }
+fn same(one: Option<&Node<'_>>, other: Option<&Node<'_>>) -> bool {
+    one.map(|node| &node.value) == other.map(|node| &node.value)
+}
 
-    fn calls(&self) -> Vec<&'a Object> {
-        self.named("functionCall")
-    }
+/// The object under a key in either spelling.
+fn named<'b, 'a>(part: &'b Node<'a>, key: &str) -> Option<&'b Node<'a>> {
+    let snake = || SPELLINGS.iter().find(|(camel, _)| *camel == key).and_then(|(_, snake)| part.get(snake));
+    part.get(key).or_else(snake).filter(|inner| inner.is_object())
+}
 
-    fn responses(&self) -> Vec<&'a Object> {
-        self.named("functionResponse")
+impl<'b, 'a> Content<'b, 'a> {
+    fn extend(&mut self, parts: &'b [Node<'a>]) {
+        for part in parts.iter().filter(|part| part.is_object()) {
+            self.parts += 1;
+            self.calls.extend(named(part, "functionCall"));
+            self.responses.extend(named(part, "functionResponse"));
+        }
     }
 
     fn place(&self) -> String {
@@ -137,11 +142,11 @@ impl<'a> Content<'a> {
     }
 }
 
-fn at(contents: &[Content<'_>], broken: impl Fn(&Content<'_>) -> bool) -> Vec<String> {
+fn at(contents: &[Content<'_, '_>], broken: impl Fn(&Content<'_, '_>) -> bool) -> Vec<String> {
     contents.iter().filter(|content| broken(content)).map(Content::place).collect()
 }
 
-fn invalid_roles(contents: &[Content<'_>]) -> Vec<String> {
+fn invalid_roles(contents: &[Content<'_, '_>]) -> Vec<String> {
     at(contents, |content| match content.role {
         None => false,
         Some(role) => !matches!(role.as_str().as_deref(), Some("user" | "model" | "function")),
@@ -149,59 +154,54 @@ fn invalid_roles(contents: &[Content<'_>]) -> Vec<String> {
 }
 
 /// Turns of calls with the turn that follows them.
-fn followed<'c, 'a>(contents: &'c [Content<'a>]) -> impl Iterator<Item = (&'c Content<'a>, Option<&'c Content<'a>>)> {
+fn followed<'c, 'b, 'a>(
+    contents: &'c [Content<'b, 'a>],
+) -> impl Iterator<Item = (&'c Content<'b, 'a>, Option<&'c Content<'b, 'a>>)> {
     let next = |index: usize| contents.get(index + 1);
     contents
         .iter()
         .enumerate()
-        .filter(|(_, content)| !content.calls().is_empty())
+        .filter(|(_, content)| !content.calls.is_empty())
         .map(move |(index, content)| (content, next(index)))
 }
 
 /// The last turn of calls may wait for its responses only if nothing follows it.
-fn wrong_counts(contents: &[Content<'_>]) -> Vec<String> {
+fn wrong_counts(contents: &[Content<'_, '_>]) -> Vec<String> {
     let wrong = followed(contents)
-        .filter(|(content, next)| next.is_some_and(|next| next.responses().len() != content.calls().len()));
+        .filter(|(content, next)| next.is_some_and(|next| next.responses.len() != content.calls.len()));
     wrong.map(|(content, _)| content.place()).collect()
 }
 
-fn orphans(contents: &[Content<'_>]) -> Vec<String> {
+fn orphans(contents: &[Content<'_, '_>]) -> Vec<String> {
     let mut places = Vec::new();
     for (index, content) in contents.iter().enumerate() {
         let before = index.checked_sub(1).and_then(|before| contents.get(before));
-        if !content.responses().is_empty() && before.is_none_or(|before| before.calls().is_empty()) {
+        if !content.responses.is_empty() && before.is_none_or(|before| before.calls.is_empty()) {
             places.push(content.place());
         }
     }
     places
 }
 
-fn wrong_names(contents: &[Content<'_>]) -> Vec<String> {
-    let names = |objects: Vec<&Object>| {
-        let mut names: Vec<String> =
-            objects.iter().map(|object| object.get_str("name").unwrap_or_default().into_owned()).collect();
-        names.sort();
-        names
-    };
-    let ids = |objects: Vec<&Object>| {
-        let mut ids: Vec<String> = objects.iter().filter_map(|object| object.get_str("id").map(Into::into)).collect();
-        ids.sort();
-        ids
-    };
+fn wrong_names(contents: &[Content<'_, '_>]) -> Vec<String> {
     let wrong = followed(contents).filter(|(content, next)| {
         next.is_some_and(|next| {
-            let (calls, responses) = (content.calls(), next.responses());
-            let ids_differ = {
-                let (own, other) = (ids(calls.clone()), ids(responses.clone()));
-                own.len() == calls.len() && other.len() == responses.len() && own != other
-            };
-            calls.len() == responses.len() && (names(calls) != names(responses) || ids_differ)
+            let (calls, responses) = (&content.calls, &next.responses);
+            let (own, other) = (sorted(calls, "id"), sorted(responses, "id"));
+            let ids_differ = own.len() == calls.len() && other.len() == responses.len() && own != other;
+            calls.len() == responses.len() && (sorted(calls, "name") != sorted(responses, "name") || ids_differ)
         })
     });
     wrong.map(|(content, _)| content.place()).collect()
 }
 
-fn calls_first(contents: &[Content<'_>]) -> Vec<String> {
-    let first = contents.first().filter(|first| !first.calls().is_empty());
+fn sorted<'b>(nodes: &[&'b Node<'_>], key: &str) -> Vec<Cow<'b, str>> {
+    let mut words: Vec<_> = nodes.iter().filter_map(|node| node.get_str(key)).collect();
+    words.sort();
+    words
+}
+
+fn calls_first(contents: &[Content<'_, '_>]) -> Vec<String> {
+    let first = contents.first().filter(|first| !first.calls.is_empty());
     first.map(Content::place).into_iter().collect()
 }

@@ -4,15 +4,41 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use super::spelled;
-use crate::wire::{Assembled, Assembler, Delta};
+use crate::take;
+use crate::wire::{Assembled, Assembler, Beside, Delta};
 
 /// Puts the pieces of a response together: parts of one kind that follow each other are one part.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     body: Object,
-    candidates: Vec<Object>,
+    candidates: Vec<Candidate>,
+    beside: Beside,
     finished: bool,
 }
+
+#[derive(Debug, Default)]
+struct Candidate {
+    /// What stands beside the content.
+    fields: Object,
+    content: Option<Content>,
+}
+
+#[derive(Debug, Default)]
+struct Content {
+    /// What stands beside the parts.
+    fields: Object,
+    parts: Vec<Part>,
+}
+
+/// A part, and how its text goes on.
+#[derive(Debug)]
+struct Part {
+    object: Json,
+    more: String,
+}
+
+/// Fields that count the response so far: the last one holds.
+const COUNTS: &[&str] = &["usageMetadata", "tokenCount"];
 
 impl Assembler for Stream {
     fn push(&mut self, event: Json) -> Result<Vec<Delta>> {
@@ -20,16 +46,13 @@ impl Assembler for Stream {
             return Err(Error::new(ErrorKind::Corrupt, "an event of this wire is an object"));
         };
         let mut deltas = Vec::new();
-        if let Some(Json::Array(pieces)) = event.remove("candidates") {
-            for (place, piece) in pieces.into_iter().enumerate() {
-                if let Json::Object(piece) = piece {
-                    self.candidate(place, piece, &mut deltas);
-                }
+        for (place, piece) in take::array(&mut event, "candidates").unwrap_or_default().into_iter().enumerate() {
+            match piece {
+                Json::Object(piece) => self.candidate(place, piece, &mut deltas),
+                other => self.beside.keep_value(other),
             }
         }
-        for (key, value) in event {
-            self.body.set(&key.to_str_lossy(), value);
-        }
+        merge(&mut self.body, event, &mut self.beside);
         Ok(deltas)
     }
 
@@ -37,12 +60,10 @@ impl Assembler for Stream {
         let complete = self.finished || self.candidates.is_empty() && !self.body.is_empty();
         let mut body = Object::new();
         if !self.candidates.is_empty() {
-            body.push("candidates", self.candidates.into_iter().map(Json::Object).collect::<Vec<_>>());
+            body.push("candidates", self.candidates.into_iter().map(Candidate::finish).collect::<Vec<_>>());
         }
-        for (key, value) in self.body {
-            body.push(key, value);
-        }
-        Assembled { body: Json::Object(body), complete }
+        self.body.into_iter().for_each(|(key, value)| body.push(key, value));
+        Assembled { body: Json::Object(body), complete, beside: self.beside.into_values() }
     }
 }
 
@@ -51,54 +72,82 @@ impl Stream {
         let own = piece.get("index").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
         let index = own.and_then(|index| usize::try_from(index).ok()).filter(|index| *index < 64).unwrap_or(place);
         while self.candidates.len() <= index {
-            self.candidates.push(Object::new());
+            self.candidates.push(Candidate::default());
         }
         let Some(candidate) = self.candidates.get_mut(index) else { return };
-        if let Some(Json::Object(content)) = piece.remove("content") {
-            join_content(candidate, content, deltas);
+        if let Some(content) = take::object(&mut piece, "content") {
+            candidate.content.get_or_insert_default().join(content, &mut self.beside, deltas);
         }
         if let Some(reason) = piece.get("finishReason").filter(|reason| **reason != Json::Null) {
             self.finished = true;
             let reason = reason.as_str().map_or_else(|| reason.to_text(), std::borrow::Cow::into_owned);
             deltas.push(Delta::Finished { reason });
         }
-        for (key, value) in piece {
-            candidate.set(&key.to_str_lossy(), value);
+        merge(&mut candidate.fields, piece, &mut self.beside);
+    }
+}
+
+/// Sets fields of which the last value counts; other values before them stay beside.
+fn merge(own: &mut Object, more: Object, beside: &mut Beside) {
+    for (key, value) in more {
+        match &*key.to_str_lossy() {
+            key if COUNTS.contains(&key) => own.set(key, value),
+            key => beside.replace(own, key, value),
         }
     }
 }
 
-fn join_content(candidate: &mut Object, mut piece: Object, deltas: &mut Vec<Delta>) {
-    let mut content = candidate.get("content").and_then(Json::as_object).cloned().unwrap_or_default();
-    let more = match piece.remove("parts") {
-        Some(Json::Array(parts)) => parts,
-        _ => Vec::new(),
-    };
-    for (key, value) in piece {
-        content.set(&key.to_str_lossy(), value);
+impl Candidate {
+    fn finish(self) -> Json {
+        let mut candidate = Object::new();
+        if let Some(Content { mut fields, parts }) = self.content {
+            fields.set("parts", parts.into_iter().map(Part::finish).collect::<Vec<_>>());
+            candidate.push("content", fields);
+        }
+        self.fields.into_iter().for_each(|(key, value)| candidate.push(key, value));
+        Json::Object(candidate)
     }
-    let mut parts = match content.remove("parts") {
-        Some(Json::Array(parts)) => parts,
-        _ => Vec::new(),
-    };
-    more.into_iter().for_each(|part| join_part(&mut parts, part, deltas));
-    content.set("parts", parts);
-    candidate.set("content", content);
 }
 
-fn join_part(parts: &mut Vec<Json>, part: Json, deltas: &mut Vec<Delta>) {
-    let text = part.as_object().and_then(|part| part.get_str("text")).map(std::borrow::Cow::into_owned);
-    let thought = is_thought(&part);
-    let joins = parts.last().is_some_and(|last| can_join(last, &part));
-    let block = if joins { parts.len().saturating_sub(1) } else { parts.len() };
-    match (&text, thought) {
-        (Some(text), true) if !text.is_empty() => deltas.push(Delta::Reasoning { block, text: text.clone() }),
-        (Some(text), false) if !text.is_empty() => deltas.push(Delta::Text { block, text: text.clone() }),
-        _ => call_deltas(&part, block, deltas),
+impl Content {
+    fn join(&mut self, mut piece: Object, beside: &mut Beside, deltas: &mut Vec<Delta>) {
+        let parts = take::array(&mut piece, "parts").unwrap_or_default();
+        merge(&mut self.fields, piece, beside);
+        parts.into_iter().for_each(|part| self.join_part(part, deltas));
     }
-    match (parts.last_mut().filter(|_| joins), part) {
-        (Some(Json::Object(last)), Json::Object(part)) => join_fields(last, part),
-        (_, part) => parts.push(part),
+
+    fn join_part(&mut self, part: Json, deltas: &mut Vec<Delta>) {
+        let text = part.as_object().and_then(|part| part.get_str("text")).map(std::borrow::Cow::into_owned);
+        let thought = is_thought(&part);
+        let joins = self.parts.last().is_some_and(|last| can_join(&last.object, &part));
+        let block = if joins { self.parts.len().saturating_sub(1) } else { self.parts.len() };
+        match (self.parts.last_mut().filter(|_| joins), &text) {
+            (Some(last), Some(text)) => last.more.push_str(text),
+            _ => {
+                if text.as_deref().is_none_or(str::is_empty) {
+                    call_deltas(&part, block, deltas);
+                }
+                self.parts.push(Part { object: part, more: String::new() });
+            }
+        }
+        match text.filter(|text| !text.is_empty()) {
+            Some(text) if thought => deltas.push(Delta::Reasoning { block, text }),
+            Some(text) => deltas.push(Delta::Text { block, text }),
+            None => {}
+        }
+    }
+}
+
+impl Part {
+    fn finish(self) -> Json {
+        match self.object {
+            Json::Object(mut part) if !self.more.is_empty() => {
+                let text = format!("{}{}", part.get_str("text").unwrap_or_default(), self.more);
+                part.set("text", text);
+                Json::Object(part)
+            }
+            object => object,
+        }
     }
 }
 
@@ -112,11 +161,6 @@ fn can_join(last: &Json, part: &Json) -> bool {
     let texts = before.get_str("text").is_some() && after.get_str("text").is_some();
     let plain = |map: &Object| map.iter().all(|(key, _)| matches!(&*key.to_str_lossy(), "text" | "thought"));
     texts && is_thought(last) == is_thought(part) && plain(before) && plain(after)
-}
-
-fn join_fields(last: &mut Object, part: Object) {
-    let joined = format!("{}{}", last.get_str("text").unwrap_or_default(), part.get_str("text").unwrap_or_default());
-    last.set("text", joined);
 }
 
 fn call_deltas(part: &Json, block: usize, deltas: &mut Vec<Delta>) {

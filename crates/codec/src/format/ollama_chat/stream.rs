@@ -3,7 +3,7 @@
 use turnkeep_model::Result;
 use turnkeep_model::json::{Json, Object};
 
-use crate::wire::{Assembled, Assembler, Delta};
+use crate::wire::{Assembled, Assembler, Beside, Delta};
 
 /// Puts the lines of a streamed answer together.
 #[derive(Default)]
@@ -14,14 +14,21 @@ pub(super) struct Lines {
     thinking: Option<String>,
     calls: Vec<Json>,
     images: Vec<Json>,
+    beside: Beside,
     done: bool,
     spoke: bool,
 }
 
 impl Assembler for Lines {
     fn push(&mut self, event: Json) -> Result<Vec<Delta>> {
-        let Json::Object(event) = event else { return Ok(Vec::new()) };
         let mut deltas = Vec::new();
+        let event = match event {
+            Json::Object(event) => event,
+            other => {
+                self.beside.keep_value(other);
+                return Ok(deltas);
+            }
+        };
         for (key, value) in event {
             match (&*key.to_str_lossy(), value) {
                 ("message", Json::Object(message)) => self.message(message, &mut deltas),
@@ -30,7 +37,10 @@ impl Assembler for Lines {
                     if let Some(reason) = value.as_str().filter(|_| name == "done_reason") {
                         deltas.push(Delta::Finished { reason: reason.into_owned() });
                     }
-                    self.head.set(name, value);
+                    match name {
+                        "created_at" | "done" | "message" => self.head.set(name, value),
+                        _ => self.beside.replace(&mut self.head, name, value),
+                    }
                 }
             }
         }
@@ -38,7 +48,7 @@ impl Assembler for Lines {
     }
 
     fn finish(self: Box<Self>) -> Assembled {
-        let Lines { mut head, message, content, thinking, calls, images, done, spoke } = *self;
+        let Lines { mut head, message, content, thinking, calls, images, beside, done, spoke } = *self;
         let mut whole = Object::new();
         if spoke {
             whole.push("role", message.get("role").cloned().unwrap_or_else(|| "assistant".into()));
@@ -62,7 +72,7 @@ impl Assembler for Lines {
             body.push("message", whole);
         }
         head.into_iter().for_each(|(key, value)| body.push(key, value));
-        Assembled { body: Json::Object(body), complete: done }
+        Assembled { body: Json::Object(body), complete: done, beside: beside.into_values() }
     }
 }
 
@@ -85,7 +95,7 @@ impl Lines {
                 }
                 ("tool_calls", Json::Array(calls)) => calls.into_iter().for_each(|call| self.call(call, deltas)),
                 ("images", Json::Array(images)) => self.images.extend(images),
-                (name, value) => self.message.set(name, value),
+                (name, value) => self.beside.replace(&mut self.message, name, value),
             }
         }
     }

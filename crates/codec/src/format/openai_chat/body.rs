@@ -16,6 +16,11 @@ const ERROR: &[&str] = &["message", "type"];
 
 /// The session that some bodies hold.
 pub(super) fn decode(parts: Parts) -> Result<(Session, Vec<Loss>)> {
+    decode_history(parts, &mut std::iter::empty())
+}
+
+/// The same, where the request's messages come apart.
+pub(super) fn decode_history(parts: Parts, apart: &mut dyn Iterator<Item = Json>) -> Result<(Session, Vec<Loss>)> {
     let mut session = Session::default();
     let mut messages = Messages::default();
     let mut turns = TurnBuilder::default();
@@ -23,7 +28,7 @@ pub(super) fn decode(parts: Parts) -> Result<(Session, Vec<Loss>)> {
     if let Some(request) = parts.request {
         let mut fields = Fields::new(object(request, "request")?, options::REQUEST);
         match fields.array("messages") {
-            Some(items) => items.into_iter().for_each(|item| add(&mut turns, messages.next(item))),
+            Some(items) => items.into_iter().chain(apart).for_each(|item| add(&mut turns, messages.next(item))),
             None => fields.note("messages", "absent"),
         }
         options::take(&mut fields, &mut session);

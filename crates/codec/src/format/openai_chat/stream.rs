@@ -3,7 +3,7 @@
 use turnkeep_model::Result;
 use turnkeep_model::json::{Json, Object};
 
-use crate::wire::{Assembled, Assembler, Delta};
+use crate::wire::{Assembled, Assembler, Beside, Delta};
 
 /// Texts of a message that grow piece by piece, beside its content.
 const GROWING: &[&str] = &["reasoning_content", "reasoning", "refusal"];
@@ -14,6 +14,7 @@ pub(super) struct Chunks {
     head: Object,
     choices: Vec<Choice>,
     usage: Option<Json>,
+    beside: Beside,
     failed: bool,
 }
 
@@ -52,17 +53,24 @@ struct Call {
 
 impl Assembler for Chunks {
     fn push(&mut self, event: Json) -> Result<Vec<Delta>> {
-        let Json::Object(chunk) = event else { return Ok(Vec::new()) };
         let mut deltas = Vec::new();
+        let chunk = match event {
+            Json::Object(chunk) => chunk,
+            other => {
+                self.beside.keep_value(other);
+                return Ok(deltas);
+            }
+        };
         for (key, value) in chunk {
             match &*key.to_str_lossy() {
                 "choices" => self.choices(value, &mut deltas),
                 "usage" if value != Json::Null => self.usage = Some(value),
+                // Padding, and what tells a chunk from a response.
                 "usage" | "object" | "obfuscation" => {}
                 name @ ("id" | "created" | "model") => set_first(&mut self.head, name, value),
                 name => {
                     self.failed |= name == "error";
-                    set_last(&mut self.head, name, value);
+                    set_last(&mut self.head, name, value, &mut self.beside);
                 }
             }
         }
@@ -70,7 +78,7 @@ impl Assembler for Chunks {
     }
 
     fn finish(self: Box<Self>) -> Assembled {
-        let Chunks { mut head, choices, usage, failed } = *self;
+        let Chunks { mut head, choices, usage, beside, failed } = *self;
         let complete = failed || !choices.is_empty() && choices.iter().all(|choice| choice.finish.is_some());
         let mut body = Object::new();
         for key in ["id", "created", "model"] {
@@ -86,15 +94,24 @@ impl Assembler for Chunks {
         }
         usage.into_iter().for_each(|usage| body.push("usage", usage));
         head.into_iter().for_each(|(key, value)| body.push(key, value));
-        Assembled { body: Json::Object(body), complete }
+        Assembled { body: Json::Object(body), complete, beside: beside.into_values() }
     }
 }
 
 impl Chunks {
     fn choices(&mut self, value: Json, deltas: &mut Vec<Delta>) {
-        let Json::Array(items) = value else { return };
+        let items = match value {
+            Json::Array(items) => items,
+            other => return self.beside.keep_value(other),
+        };
         for (place, item) in items.into_iter().enumerate() {
-            let Json::Object(choice) = item else { continue };
+            let choice = match item {
+                Json::Object(choice) => choice,
+                other => {
+                    self.beside.keep_value(other);
+                    continue;
+                }
+            };
             let index = choice.get("index").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
             let index = index.unwrap_or(place as u64);
             let at = self.choices.iter().position(|own| own.index == index).unwrap_or_else(|| {
@@ -104,47 +121,52 @@ impl Chunks {
             let mut ignored = Vec::new();
             let shown = if at == 0 { &mut *deltas } else { &mut ignored };
             if let Some(own) = self.choices.get_mut(at) {
-                own.push(choice, shown);
+                own.push(choice, shown, &mut self.beside);
             }
         }
     }
 }
 
 impl Choice {
-    fn push(&mut self, choice: Object, deltas: &mut Vec<Delta>) {
+    fn push(&mut self, choice: Object, deltas: &mut Vec<Delta>, beside: &mut Beside) {
         let has_delta = choice.get("delta").and_then(Json::as_object).is_some();
         for (key, value) in choice {
             match (&*key.to_str_lossy(), value) {
                 ("index", _) => {}
-                ("delta", Json::Object(delta)) => self.delta(delta, deltas),
+                ("delta", Json::Object(delta)) => self.delta(delta, deltas, beside),
                 // Some vendors repeat the message so far beside every delta.
-                ("message", Json::Object(message)) if !has_delta => self.delta(message, deltas),
-                ("message" | "delta", _) => {}
+                ("message", Json::Object(message)) if !has_delta => self.delta(message, deltas, beside),
+                ("message", Json::Object(_)) => {}
+                ("message" | "delta", value) => beside.keep_value(value),
                 ("finish_reason", Json::Null) => {}
                 ("finish_reason", reason) => {
                     let word = reason.as_str().map(std::borrow::Cow::into_owned).unwrap_or_default();
                     deltas.push(Delta::Finished { reason: word });
                     self.finish = Some(reason);
                 }
-                ("logprobs", Json::Object(more)) => append_lists(&mut self.logprobs, more),
-                (name, value) => set_last(&mut self.fields, name, value),
+                ("logprobs", Json::Object(more)) => append_lists(&mut self.logprobs, more, beside),
+                (name, value) => set_last(&mut self.fields, name, value, beside),
             }
         }
     }
 
-    fn delta(&mut self, delta: Object, deltas: &mut Vec<Delta>) {
+    fn delta(&mut self, delta: Object, deltas: &mut Vec<Delta>, beside: &mut Beside) {
         for (key, value) in delta {
             match (&*key.to_str_lossy(), value) {
                 ("content", Json::String(text)) => self.say(&text.to_str_lossy(), deltas),
-                ("content", Json::Array(parts)) => parts.into_iter().for_each(|part| self.part(part, deltas)),
-                ("tool_calls", Json::Array(calls)) => calls.into_iter().for_each(|call| self.call(call, deltas)),
-                ("function_call", Json::Object(call)) => self.legacy_call(call),
-                ("reasoning_details", Json::Array(details)) => details.into_iter().for_each(|one| self.detail(one)),
-                ("audio", Json::Object(audio)) => grow(&mut self.audio, audio, &["data", "transcript"]),
+                ("content", Json::Array(parts)) => parts.into_iter().for_each(|part| self.part(part, deltas, beside)),
+                ("tool_calls", Json::Array(calls)) => {
+                    calls.into_iter().for_each(|call| self.call(call, deltas, beside))
+                }
+                ("function_call", Json::Object(call)) => self.legacy_call(call, beside),
+                ("reasoning_details", Json::Array(details)) => {
+                    details.into_iter().for_each(|one| self.detail(one, beside));
+                }
+                ("audio", Json::Object(audio)) => grow(&mut self.audio, audio, &["data", "transcript"], beside),
                 ("annotations", Json::Array(more)) => append(&mut self.message, "annotations", more),
                 (name, Json::String(text)) if GROWING.contains(&name) => self.grow(name, &text.to_str_lossy(), deltas),
                 ("role", Json::String(role)) if role.to_str_lossy().is_empty() => {}
-                (name, value) => set_last(&mut self.message, name, value),
+                (name, value) => set_last(&mut self.message, name, value, beside),
             }
         }
     }
@@ -175,7 +197,7 @@ impl Choice {
     }
 
     /// A piece of a content in parts: of the same kind as the last one, it goes on.
-    fn part(&mut self, part: Json, deltas: &mut Vec<Delta>) {
+    fn part(&mut self, part: Json, deltas: &mut Vec<Delta>, beside: &mut Beside) {
         let Json::Object(part) = part else { return self.parts.push(part) };
         let kind = part.get_str("type").map(std::borrow::Cow::into_owned).unwrap_or_default();
         match kind.as_str() {
@@ -191,33 +213,39 @@ impl Choice {
         }
         match self.parts.last_mut() {
             Some(Json::Object(last)) if last.get_str("type").is_some_and(|own| own == kind) && kind == "text" => {
-                grow(last, part, &["text"]);
+                grow(last, part, &["text"], beside);
             }
             Some(Json::Object(last)) if last.get_str("type").is_some_and(|own| own == kind) && kind == "thinking" => {
-                think_on(last, part);
+                think_on(last, part, beside);
             }
             _ => self.parts.push(Json::Object(part)),
         }
     }
 
-    fn detail(&mut self, detail: Json) {
-        let Json::Object(detail) = detail else { return };
+    fn detail(&mut self, detail: Json, beside: &mut Beside) {
+        let detail = match detail {
+            Json::Object(detail) => detail,
+            other => return beside.keep_value(other),
+        };
         let same = |own: &&mut Object| {
             own.get("type") == detail.get("type") && own.get("index") == detail.get("index") && !is_whole(&detail)
         };
         match self.details.last_mut().filter(same) {
-            Some(own) => grow(own, detail, &["text", "summary", "data"]),
+            Some(own) => grow(own, detail, &["text", "summary", "data"], beside),
             None => self.details.push(detail),
         }
     }
 
-    fn call(&mut self, call: Json, deltas: &mut Vec<Delta>) {
-        let Json::Object(call) = call else { return };
+    fn call(&mut self, call: Json, deltas: &mut Vec<Delta>, beside: &mut Beside) {
+        let call = match call {
+            Json::Object(call) => call,
+            other => return beside.keep_value(other),
+        };
         let at = self.call_at(&call);
         let name = function_text(&call, "name");
         let text = function_text(&call, "arguments");
         if let Some(own) = self.calls.get_mut(at) {
-            own.push(call);
+            own.push(call, beside);
         }
         let is_new = !self.shown.contains(&Shown::Call(at));
         let block = self.block(Shown::Call(at));
@@ -251,10 +279,10 @@ impl Choice {
         }
     }
 
-    fn legacy_call(&mut self, call: Object) {
+    fn legacy_call(&mut self, call: Object, beside: &mut Beside) {
         let mut whole = Object::new();
         whole.push("function", call);
-        self.legacy.get_or_insert_default().push(whole);
+        self.legacy.get_or_insert_default().push(whole, beside);
     }
 
     fn finish(self) -> Json {
@@ -312,24 +340,24 @@ fn choice_has(key: &turnkeep_model::JsonString) -> bool {
 }
 
 impl Call {
-    fn push(&mut self, call: Object) {
+    fn push(&mut self, call: Object, beside: &mut Beside) {
         for (key, value) in call {
             match (&*key.to_str_lossy(), value) {
                 ("index", _) => {}
-                ("function", Json::Object(function)) => self.function(function),
+                ("function", Json::Object(function)) => self.function(function, beside),
                 (name, value) => set_first(&mut self.fields, name, value),
             }
         }
     }
 
-    fn function(&mut self, function: Object) {
+    fn function(&mut self, function: Object, beside: &mut Beside) {
         for (key, value) in function {
             match (&*key.to_str_lossy(), value) {
                 ("arguments", Json::String(text)) => {
                     self.arguments.get_or_insert_default().push_str(&text.to_str_lossy());
                 }
                 ("name", value) => set_first(&mut self.function, "name", value),
-                (name, value) => set_last(&mut self.function, name, value),
+                (name, value) => set_last(&mut self.function, name, value, beside),
             }
         }
     }
@@ -362,13 +390,13 @@ fn thinking_text(part: &Object) -> String {
     texts.collect()
 }
 
-fn think_on(last: &mut Object, more: Object) {
+fn think_on(last: &mut Object, more: Object, beside: &mut Beside) {
     let text = thinking_text(last) + &thinking_text(&more);
     let part: Object = [("type", Json::from("text")), ("text", Json::from(text))].into_iter().collect();
     last.set("thinking", vec![Json::Object(part)]);
     more.into_iter().filter(|(key, _)| !matches!(&*key.to_str_lossy(), "type" | "thinking")).for_each(
         |(key, value)| {
-            set_last(last, &key.to_str_lossy(), value);
+            set_last(last, &key.to_str_lossy(), value, beside);
         },
     );
 }
@@ -380,10 +408,10 @@ fn set_first(object: &mut Object, key: &str, value: Json) {
     }
 }
 
-/// Keeps the last value that says something.
-fn set_last(object: &mut Object, key: &str, value: Json) {
+/// Keeps the last value that says something, and another one before it beside.
+fn set_last(object: &mut Object, key: &str, value: Json, beside: &mut Beside) {
     if !says_nothing(&value) || object.get(key).is_none() {
-        object.set(key, value);
+        beside.replace(object, key, value);
     }
 }
 
@@ -397,7 +425,7 @@ fn says_nothing(value: &Json) -> bool {
 }
 
 /// Adds an object to another: texts named in `texts` go on, other fields are replaced.
-fn grow(own: &mut Object, more: Object, texts: &[&str]) {
+fn grow(own: &mut Object, more: Object, texts: &[&str], beside: &mut Beside) {
     for (key, value) in more {
         let key = key.to_str_lossy();
         match (own.get_str(&key), &value) {
@@ -405,7 +433,7 @@ fn grow(own: &mut Object, more: Object, texts: &[&str]) {
                 let joined = before.into_owned() + &text.to_str_lossy();
                 own.set(&key, joined);
             }
-            _ => set_last(own, &key, value),
+            _ => set_last(own, &key, value, beside),
         }
     }
 }
@@ -419,12 +447,12 @@ fn append(object: &mut Object, key: &str, more: Vec<Json>) {
     object.push(key, items);
 }
 
-fn append_lists(own: &mut Object, more: Object) {
+fn append_lists(own: &mut Object, more: Object, beside: &mut Beside) {
     for (key, value) in more {
         let key = key.to_str_lossy();
         match value {
             Json::Array(items) => append(own, &key, items),
-            value => set_last(own, &key, value),
+            value => set_last(own, &key, value, beside),
         }
     }
 }

@@ -48,6 +48,14 @@ impl Wire for ChatWire {
         body::decode(parts)
     }
 
+    fn history(&self) -> Option<&'static str> {
+        Some("messages")
+    }
+
+    fn decode_history(&self, request: Object, items: &mut dyn Iterator<Item = Json>) -> Result<(Session, Vec<Loss>)> {
+        body::decode_history(Parts { request: Some(Json::Object(request)), response: None }, items)
+    }
+
     fn restore(&self, session: &Session, kind: Kind) -> Parts {
         restore::parts(session, kind)
     }

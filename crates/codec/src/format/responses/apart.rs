@@ -52,10 +52,10 @@ impl Apart {
     /// Takes a text that a Rust string can hold.
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
         let (_, slot) = self.pairs.iter_mut().find(|(name, _)| is(name, key))?;
-        let Some(Json::String(text)) = slot else { return None };
-        let text = text.to_str().ok()?.into_owned();
-        *slot = None;
-        Some(text)
+        match slot.take_if(|value| matches!(value, Json::String(text) if text.is_whole()))? {
+            Json::String(text) => text.into_string().ok(),
+            _ => None,
+        }
     }
 
     /// Takes a number.
@@ -207,18 +207,13 @@ pub(super) fn has_duplicates(object: &Object) -> bool {
 /// Whether a value is a text that a Rust string can hold, without unescaping it where that is plain to see.
 pub(super) fn is_text(value: Option<&Json>) -> bool {
     match value {
-        Some(Json::String(text)) => {
-            text.escaped().is_none_or(|spelling| !spelling.contains("\\u")) || text.to_str().is_ok()
-        }
+        Some(Json::String(text)) => text.is_whole(),
         _ => false,
     }
 }
 
 fn is(key: &JsonString, wanted: &str) -> bool {
-    match key.escaped() {
-        None => key.to_str_lossy() == wanted,
-        Some(_) => key.to_str().is_ok_and(|key| key == wanted),
-    }
+    key.is(wanted)
 }
 
 fn is_count(number: &Number) -> bool {

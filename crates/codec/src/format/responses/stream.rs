@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use turnkeep_model::Result;
 use turnkeep_model::json::{Json, Number, Object};
 
-use crate::wire::{Assembled, Assembler, Delta};
+use crate::take;
+use crate::wire::{Assembled, Assembler, Beside, Delta};
 
 /// A machine that puts streams of this wire together.
 pub fn assembler() -> Box<dyn Assembler> {
@@ -18,8 +19,24 @@ struct Stream {
     /// The response as it was last told as a whole.
     body: Object,
     items: BTreeMap<u64, Item>,
+    beside: Beside,
     complete: bool,
 }
+
+/// What only holds a stream together.
+const FRAMING: &[&str] = &[
+    "type",
+    "sequence_number",
+    "item_id",
+    "output_index",
+    "content_index",
+    "summary_index",
+    "annotation_index",
+    "obfuscation",
+];
+
+/// What is told beside a text, and again when its item is done.
+const TOLD_AGAIN: &[&str] = &["logprobs", "name"];
 
 /// An item that is being streamed.
 #[derive(Debug, Default)]
@@ -50,13 +67,21 @@ enum Change {
 
 impl Assembler for Stream {
     fn push(&mut self, event: Json) -> Result<Vec<Delta>> {
-        let Json::Object(event) = event else { return Ok(Vec::new()) };
+        let mut event = match event {
+            Json::Object(event) => event,
+            other => {
+                self.beside.keep_value(other);
+                return Ok(Vec::new());
+            }
+        };
         let kind = event.get_str("type").unwrap_or_default().into_owned();
-        Ok(self.event(&kind, event))
+        let deltas = self.event(&kind, &mut event);
+        self.beside.keep(event, FRAMING);
+        Ok(deltas)
     }
 
     fn finish(self: Box<Self>) -> Assembled {
-        let Stream { mut body, items, complete } = *self;
+        let Stream { mut body, items, beside, complete } = *self;
         let told = body.get("output").and_then(Json::as_array).map_or(0, <[Json]>::len);
         // Some say at the end what was answered, some leave it out.
         if !complete || told == 0 && !items.is_empty() {
@@ -67,15 +92,15 @@ impl Assembler for Stream {
             }
             body.set("output", items);
         }
-        Assembled { body: Json::Object(body), complete }
+        Assembled { body: Json::Object(body), complete, beside: beside.into_values() }
     }
 }
 
 impl Stream {
-    fn event(&mut self, kind: &str, mut event: Object) -> Vec<Delta> {
+    fn event(&mut self, kind: &str, event: &mut Object) -> Vec<Delta> {
         match kind {
             "response.created" | "response.in_progress" | "response.queued" => {
-                self.tell(&mut event);
+                self.tell(event);
                 Vec::new()
             }
             "response.completed"
@@ -83,18 +108,18 @@ impl Stream {
             | "response.failed"
             | "response.cancelled"
             | "response.done" => {
-                self.tell(&mut event);
+                self.tell(event);
                 self.complete = true;
                 vec![Delta::Finished { reason: self.reason() }]
             }
             "error" => self.fail(event),
             "response.output_item.added" | "response.output_item.done" => self.item(kind.ends_with("done"), event),
-            _ => self.inside(kind, &mut event),
+            _ => self.inside(kind, event),
         }
     }
 
     fn tell(&mut self, event: &mut Object) {
-        if let Some(Json::Object(response)) = event.remove("response") {
+        if let Some(response) = take::object(event, "response") {
             self.body = response;
         }
     }
@@ -107,11 +132,11 @@ impl Stream {
     }
 
     /// An error ends the stream.
-    fn fail(&mut self, mut event: Object) -> Vec<Delta> {
-        let error = match event.remove("error") {
-            Some(Json::Object(error)) => error,
-            _ => event.into_iter().filter(|(key, _)| matches!(&*key.to_str_lossy(), "code" | "message")).collect(),
-        };
+    fn fail(&mut self, event: &mut Object) -> Vec<Delta> {
+        let error = take::object(event, "error").unwrap_or_else(|| {
+            let told = ["code", "message"].into_iter().filter_map(|key| Some((key, event.remove(key)?)));
+            told.collect()
+        });
         if self.body.is_empty() {
             self.body.push("object", "response");
         }
@@ -123,9 +148,9 @@ impl Stream {
         vec![Delta::Finished { reason: "failed".to_owned() }]
     }
 
-    fn item(&mut self, done: bool, mut event: Object) -> Vec<Delta> {
-        let index = index(&event, "output_index");
-        let Some(Json::Object(object)) = event.remove("item") else { return Vec::new() };
+    fn item(&mut self, done: bool, event: &mut Object) -> Vec<Delta> {
+        let index = index(event, "output_index");
+        let Some(object) = take::object(event, "item") else { return Vec::new() };
         let name =
             object.get_str("name").filter(|_| !done && object.contains("call_id")).map(std::borrow::Cow::into_owned);
         self.items.insert(index, Item { object, done, texts: Vec::new() });
@@ -212,11 +237,14 @@ fn effect(kind: &str, event: &mut Object) -> Option<Effect> {
         "apply_patch_call_operation_diff" => (Place::Within("operation", "diff"), "diff"),
         _ => return None,
     };
-    match verb {
-        "delta" => Some(Effect::Text(place, Change::Append, event.get_str("delta")?.into_owned())),
-        "done" => Some(Effect::Text(place, Change::Replace, event.get_str(key)?.into_owned())),
-        _ => None,
-    }
+    let (change, key) = match verb {
+        "delta" => (Change::Append, "delta"),
+        "done" => (Change::Replace, key),
+        _ => return None,
+    };
+    let text = take::text(event, key)?;
+    TOLD_AGAIN.iter().for_each(|key| drop(event.remove(key)));
+    Some(Effect::Text(place, change, text))
 }
 
 fn index(event: &Object, key: &str) -> u64 {

@@ -1,9 +1,12 @@
 //! Rules on messages and what they hold.
 
-use turnkeep_model::json::{Json, Object};
+use std::borrow::Cow;
+
+use turnkeep_model::json::{Node, Text, Value};
 
 use super::super::lint::{error, warning};
-use crate::wire::rule::{Evidence, Rule, items};
+use crate::wire::rule::{Evidence, Found, Rule, items};
+use crate::wire::view::{Block, Message, View};
 
 pub(in super::super) static RULES: &[Rule] = &[
     error(
@@ -68,136 +71,118 @@ pub(in super::super) static RULES: &[Rule] = &[
     ),
 ];
 
-/// The role of a message.
-pub(super) fn role(message: &Json) -> Option<String> {
-    message.as_object()?.get_str("role").map(std::borrow::Cow::into_owned)
+/// A block names its kind.
+pub(in super::super) fn kinds<'b, 'a>(block: &'b Node<'a>, found: &mut dyn FnMut(Cow<'b, str>, &'b Node<'a>)) {
+    found(block.get_str("type").unwrap_or_default(), block);
 }
 
-/// The blocks of a message, with their places.
-pub(super) fn blocks(body: &Object) -> impl Iterator<Item = (String, String, &Object)> {
-    items(body, "messages").iter().enumerate().flat_map(|(index, message)| {
-        let role = role(message).unwrap_or_default();
-        let blocks = message.as_object().map(|message| items(message, "content")).unwrap_or_default();
-        let placed = blocks.iter().enumerate().filter_map(move |(place, block)| {
-            Some((format!("messages[{index}].content[{place}]"), role.clone(), block.as_object()?))
-        });
-        placed.collect::<Vec<_>>()
-    })
-}
-
-/// Whether a block is of this kind.
-pub(super) fn is(block: &Object, kind: &str) -> bool {
-    block.get_str("type").as_deref() == Some(kind)
-}
-
-fn shape(body: &Object) -> Vec<(String, String)> {
+fn shape(view: &View<'_, '_>) -> Found {
     let mut found = Vec::new();
-    for (index, message) in items(body, "messages").iter().enumerate() {
-        let role = role(message);
-        let known = matches!(role.as_deref(), Some("user" | "assistant" | "system"));
-        let content = message.as_object().and_then(|message| message.get("content"));
-        if !known {
+    for (index, message) in view.messages.iter().enumerate() {
+        let content = message.node.get("content");
+        if !matches!(&*message.role, "user" | "assistant" | "system") {
             found.push((format!("messages[{index}]"), "it is no message of the user or the assistant".to_owned()));
-        } else if !matches!(content, Some(Json::String(_) | Json::Array(_))) {
+        } else if !content.is_some_and(|content| matches!(content.value, Value::Text(_) | Value::Array(_))) {
             found.push((format!("messages[{index}].content"), "it is neither text nor blocks".to_owned()));
         }
     }
-    if items(body, "messages").is_empty() {
+    if view.messages.is_empty() {
         found.push(("messages".to_owned(), "there is no message".to_owned()));
     }
     found
 }
 
-fn no_content(body: &Object) -> Vec<(String, String)> {
-    let messages = items(body, "messages");
-    let is_empty = |message: &Json| match message.as_object().and_then(|message| message.get("content")) {
-        Some(Json::Array(items)) => items.is_empty(),
-        Some(Json::String(text)) => text.to_str_lossy().is_empty(),
+fn no_content(view: &View<'_, '_>) -> Found {
+    let is_empty = |message: &Message<'_, '_>| match message.node.get("content").map(|content| &content.value) {
+        Some(Value::Array(items)) => items.is_empty(),
+        Some(Value::Text(text)) => text.is_empty(),
         _ => false,
     };
     let is_last_answer =
-        |index: usize, message: &Json| index + 1 == messages.len() && role(message).as_deref() == Some("assistant");
-    let found =
-        messages.iter().enumerate().filter(|(index, message)| is_empty(message) && !is_last_answer(*index, message));
+        |index: usize, message: &Message<'_, '_>| index + 1 == view.messages.len() && message.role == "assistant";
+    let found = view.messages.iter().enumerate();
+    let found = found.filter(|(index, message)| is_empty(message) && !is_last_answer(*index, message));
     found.map(|(index, _)| (format!("messages[{index}].content"), "it is empty".to_owned())).collect()
 }
 
-fn text_of(block: &Json) -> Option<String> {
-    let block = block.as_object().filter(|block| is(block, "text"))?;
-    block.get_str("text").map(std::borrow::Cow::into_owned)
+fn text_of<'b, 'a>(block: &'b Node<'a>) -> Option<&'b Text<'a>> {
+    block
+        .get("text")
+        .filter(|_| block.get("type").and_then(Node::as_text).is_some_and(|kind| kind.is("text")))?
+        .as_text()
 }
 
-fn empty_text(body: &Object) -> Vec<(String, String)> {
-    let empty = |block: &Object| is(block, "text") && block.get_str("text").as_deref() == Some("");
-    let mut found: Vec<_> = blocks(body)
-        .filter(|(_, _, block)| empty(block))
-        .map(|(at, _, _)| (at, "the text is empty".to_owned()))
-        .collect();
-    for (at, _, block) in blocks(body).filter(|(_, _, block)| is(block, "tool_result")) {
-        let parts = items(block, "content").iter().enumerate();
-        let parts = parts.filter(|(_, part)| part.as_object().is_some_and(empty));
-        found.extend(parts.map(|(part, _)| (format!("{at}.content[{part}]"), "the text is empty".to_owned())));
+fn is_empty_text(block: &Node<'_>) -> bool {
+    text_of(block).is_some_and(Text::is_empty)
+}
+
+fn empty_text(view: &View<'_, '_>) -> Found {
+    let what = || "the text is empty".to_owned();
+    let empty = view.of_kind("text").filter(|block| is_empty_text(block.node));
+    let mut found: Vec<_> = empty.map(|block| (block.place.to_string(), what())).collect();
+    for block in view.of_kind("tool_result") {
+        let parts = items(block.node, "content").iter().enumerate().filter(|(_, part)| is_empty_text(part));
+        found.extend(parts.map(|(part, _)| (format!("{}.content[{part}]", block.place), what())));
     }
     found
 }
 
-fn blank_text(body: &Object) -> Vec<(String, String)> {
-    let is_blank = |text: &str| !text.is_empty() && text.trim().is_empty();
-    let mut found = Vec::new();
-    for (index, message) in items(body, "messages").iter().enumerate() {
-        let Some(message) = message.as_object() else { continue };
-        let texts: Vec<String> = match message.get("content") {
-            Some(Json::String(text)) => vec![text.to_str_lossy().into_owned()],
-            _ => items(message, "content").iter().filter_map(text_of).collect(),
-        };
-        if texts.iter().any(|text| is_blank(text)) && texts.iter().all(|text| text.trim().is_empty()) {
-            found.push((format!("messages[{index}].content"), "all its text is white space".to_owned()));
-        }
-    }
-    found
+/// The texts of a message.
+fn texts<'v, 'a>(view: &'v View<'_, 'a>, message: &'v Message<'_, 'a>) -> impl Iterator<Item = &'v Text<'a>> {
+    let whole = message.node.get("content").and_then(Node::as_text);
+    let blocks = view.blocks_of(message).iter().filter(|block| block.kind == "text");
+    whole.into_iter().chain(blocks.filter_map(|block| block.node.get("text")?.as_text()))
 }
 
-fn trailing_space(body: &Object) -> Vec<(String, String)> {
-    let messages = items(body, "messages");
-    let Some(last) = messages.last().filter(|last| role(last).as_deref() == Some("assistant")) else {
+fn blank_text(view: &View<'_, '_>) -> Found {
+    let is_blank = |message: &Message<'_, '_>| {
+        texts(view, message).all(Text::is_blank) && texts(view, message).any(|text| !text.is_empty())
+    };
+    let blank = view.messages.iter().enumerate().filter(|(_, message)| is_blank(message));
+    blank.map(|(index, _)| (format!("messages[{index}].content"), "all its text is white space".to_owned())).collect()
+}
+
+fn trailing_space(view: &View<'_, '_>) -> Found {
+    let Some(last) = view.messages.last().filter(|last| last.role == "assistant") else {
         return Vec::new();
     };
-    let content = last.as_object().and_then(|last| last.get("content"));
-    let text = match content {
-        Some(Json::String(text)) => Some(text.to_str_lossy().into_owned()),
-        Some(Json::Array(items)) => items.last().and_then(text_of),
+    let text = match last.node.get("content").map(|content| &content.value) {
+        Some(Value::Text(text)) => Some(text),
+        Some(Value::Array(items)) => items.last().and_then(text_of),
         _ => None,
     };
-    let ends = text.is_some_and(|text| text.ends_with(char::is_whitespace));
-    let at = format!("messages[{}].content", messages.len().saturating_sub(1));
+    let ends = text.is_some_and(|text| text.to_str_lossy().ends_with(char::is_whitespace));
+    let at = format!("messages[{}].content", view.messages.len().saturating_sub(1));
     ends.then(|| (at, "the last answer ends in white space".to_owned())).into_iter().collect()
 }
 
-fn unsigned(body: &Object) -> Vec<(String, String)> {
-    let is_unsigned = |block: &Object| match block.get_str("type").as_deref() {
-        Some("thinking") => block.get_str("signature").is_none_or(|signature| signature.is_empty()),
-        Some("redacted_thinking") => block.get_str("data").is_none_or(|data| data.is_empty()),
+fn unsigned(view: &View<'_, '_>) -> Found {
+    let lacks = |block: &Node<'_>, key: &str| block.get(key).and_then(Node::as_text).is_none_or(Text::is_empty);
+    let is_unsigned = |block: &&Block<'_, '_>| match &*block.kind {
+        "thinking" => lacks(block.node, "signature"),
+        "redacted_thinking" => lacks(block.node, "data"),
         _ => false,
     };
-    let found = blocks(body).filter(|(_, _, block)| is_unsigned(block));
-    found.map(|(at, _, _)| (at, "thinking has no signature".to_owned())).collect()
+    let found = view.blocks.iter().filter(is_unsigned);
+    found.map(|block| (block.place.to_string(), "thinking has no signature".to_owned())).collect()
 }
 
-fn thinking_role(body: &Object) -> Vec<(String, String)> {
-    let is_thinking = |block: &Object| is(block, "thinking") || is(block, "redacted_thinking");
-    let found = blocks(body).filter(|(_, role, block)| role == "user" && is_thinking(block));
-    found.map(|(at, _, _)| (at, "only the assistant thinks".to_owned())).collect()
+pub(super) fn is_thinking(block: &Block<'_, '_>) -> bool {
+    matches!(&*block.kind, "thinking" | "redacted_thinking")
 }
 
-fn first(body: &Object) -> Vec<(String, String)> {
-    let first = items(body, "messages").first().and_then(role);
-    let wrong = first.as_deref() == Some("assistant");
+fn thinking_role(view: &View<'_, '_>) -> Found {
+    let found = view.blocks.iter().filter(|block| is_thinking(block) && view.role_of(block) == "user");
+    found.map(|block| (block.place.to_string(), "only the assistant thinks".to_owned())).collect()
+}
+
+fn first(view: &View<'_, '_>) -> Found {
+    let wrong = view.messages.first().is_some_and(|first| first.role == "assistant");
     wrong.then(|| ("messages[0].role".to_owned(), "the assistant speaks first".to_owned())).into_iter().collect()
 }
 
-fn prefill(body: &Object) -> Vec<(String, String)> {
-    let messages = items(body, "messages");
-    let wrong = messages.last().and_then(role).as_deref() == Some("assistant");
-    let at = format!("messages[{}].role", messages.len().saturating_sub(1));
+fn prefill(view: &View<'_, '_>) -> Found {
+    let wrong = view.messages.last().is_some_and(|last| last.role == "assistant");
+    let at = format!("messages[{}].role", view.messages.len().saturating_sub(1));
     wrong.then(|| (at, "the assistant speaks last".to_owned())).into_iter().collect()
 }

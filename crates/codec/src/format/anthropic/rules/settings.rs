@@ -1,10 +1,12 @@
 //! Rules on settings.
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::Number;
+use turnkeep_model::json::Node;
 
 use super::super::lint::{error, warning};
-use super::content::{blocks, is};
-use crate::wire::rule::{Evidence, Rule, at, items, number_at};
+use super::content::is_thinking;
+use crate::wire::rule::{Evidence, Found, Rule, at, items, number_at};
+use crate::wire::view::View;
 
 pub(in super::super) static RULES: &[Rule] = &[
     error("AN-MODEL", Evidence::Stated("the model is required, by the SDK's types"), "name a model", model),
@@ -61,84 +63,89 @@ pub(in super::super) static RULES: &[Rule] = &[
     ),
 ];
 
-type Found = Vec<(String, String)>;
-
 fn one(wrong: bool, at: &str, what: &str) -> Found {
     wrong.then(|| (at.to_owned(), what.to_owned())).into_iter().collect()
 }
 
-fn model(body: &Object) -> Found {
-    let hosted = body.contains("anthropic_version");
+fn model(view: &View<'_, '_>) -> Found {
+    let body = view.body;
+    let hosted = body.get("anthropic_version").is_some();
     one(!hosted && body.get_str("model").is_none_or(|model| model.is_empty()), "model", "no model is named")
 }
 
-fn max_tokens(body: &Object) -> Found {
-    let limit = body.get("max_tokens").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
+fn max_tokens(view: &View<'_, '_>) -> Found {
+    let body = view.body;
+    let limit = body.get("max_tokens").and_then(Node::as_number).as_ref().and_then(Number::as_u64);
     one(limit.is_none_or(|limit| limit == 0), "max_tokens", "there is no limit for the answer")
 }
 
-fn temperature_range(body: &Object) -> Found {
+fn temperature_range(view: &View<'_, '_>) -> Found {
+    let body = view.body;
     let value = number_at(body, &["temperature"]);
     one(value.is_some_and(|value| !(0.0..=1.0).contains(&value)), "temperature", "it is out of range")
 }
 
-fn thinks(body: &Object) -> bool {
-    at(body, &["thinking", "type"]).and_then(Json::as_str).as_deref() == Some("enabled")
+fn thinks(body: &Node<'_>) -> bool {
+    at(body, &["thinking", "type"]).and_then(Node::as_str).as_deref() == Some("enabled")
 }
 
-fn budget(body: &Object) -> Found {
+fn budget(view: &View<'_, '_>) -> Found {
+    let body = view.body;
     let budget = number_at(body, &["thinking", "budget_tokens"]);
     let wrong = thinks(body) && budget.is_none_or(|budget| budget < 1024.0);
     one(wrong, "thinking.budget_tokens", "the budget is too small")
 }
 
-fn budget_max(body: &Object) -> Found {
+fn budget_max(view: &View<'_, '_>) -> Found {
+    let body = view.body;
     let budget = number_at(body, &["thinking", "budget_tokens"]);
     let limit = number_at(body, &["max_tokens"]);
     let wrong = thinks(body) && budget.zip(limit).is_some_and(|(budget, limit)| budget >= limit);
     one(wrong, "thinking.budget_tokens", "thinking leaves no room for the answer")
 }
 
-fn temperature(body: &Object) -> Found {
+fn temperature(view: &View<'_, '_>) -> Found {
+    let body = view.body;
     let value = number_at(body, &["temperature"]);
     one(thinks(body) && value.is_some_and(|value| value != 1.0), "temperature", "the model is to think")
 }
 
-fn forced(body: &Object) -> Found {
-    let choice = at(body, &["tool_choice", "type"]).and_then(Json::as_str);
+fn forced(view: &View<'_, '_>) -> Found {
+    let body = view.body;
+    let choice = at(body, &["tool_choice", "type"]).and_then(Node::as_str);
     let wrong = thinks(body) && matches!(choice.as_deref(), Some("any" | "tool"));
     one(wrong, "tool_choice", "a call is forced while the model is to think")
 }
 
 /// Breakpoints may stand on tools, system text, blocks and the body; not inside what a tool answered as data.
-fn cache(body: &Object) -> Found {
-    let marked = |value: &&Json| value.as_object().is_some_and(is_marked);
+fn cache(view: &View<'_, '_>) -> Found {
+    let body = view.body;
+    let marked = |value: &&Node<'_>| is_marked(value);
     let tools = items(body, "tools").iter().filter(marked).count();
     let system = items(body, "system").iter().filter(marked).count();
-    let content = blocks(body).filter(|(_, _, block)| is_marked(block)).count();
+    let content = view.blocks.iter().filter(|block| is_marked(block.node)).count();
     let count = tools + system + content + usize::from(is_marked(body));
     one(count > 4, "messages", &format!("{count} blocks are marked for the cache"))
 }
 
-fn is_marked(object: &Object) -> bool {
-    matches!(object.get("cache_control"), Some(Json::Object(_)))
+fn is_marked(object: &Node<'_>) -> bool {
+    object.get("cache_control").is_some_and(Node::is_object)
 }
 
-fn thinking_first(body: &Object) -> Found {
-    let assistant = |message: &&Json| super::content::role(message).as_deref() == Some("assistant");
-    let messages = items(body, "messages");
-    let Some(index) = messages.iter().rposition(|message| assistant(&message)) else { return Vec::new() };
-    let all: Vec<_> = blocks(body).filter(|(at, _, _)| at.starts_with(&format!("messages[{index}]."))).collect();
-    let calls = all.iter().any(|(_, _, block)| is(block, "tool_use"));
-    let first = all.first().is_some_and(|(_, _, block)| is(block, "thinking") || is(block, "redacted_thinking"));
+fn thinking_first(view: &View<'_, '_>) -> Found {
+    let last = view.messages.iter().enumerate().rfind(|(_, message)| message.role == "assistant");
+    let Some((index, last)) = last else { return Vec::new() };
+    let calls = view.blocks_of(last).iter().any(|block| block.kind == "tool_use");
+    let first = view.blocks_of(last).first().is_some_and(is_thinking);
     one(
-        thinks(body) && calls && !first,
+        thinks(view.body) && calls && !first,
         &format!("messages[{index}].content[0]"),
         "the last answer does not begin with thinking",
     )
 }
 
-fn effort(body: &Object) -> Found {
-    let effort = at(body, &["output_config", "effort"]).and_then(Json::as_str);
+fn effort(view: &View<'_, '_>) -> Found {
+    let body = view.body;
+    let effort = at(body, &["output_config", "effort"]).and_then(Node::as_str);
     one(effort.as_deref() == Some("xhigh"), "output_config.effort", "not every model takes this effort")
 }

@@ -1,12 +1,13 @@
 //! Rules on calls, results and tools.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::ops::Range;
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::Node;
 
 use super::super::lint::{error, warning};
-use super::content::{blocks, is, role};
-use crate::wire::rule::{Evidence, Rule, items};
+use crate::wire::rule::{Evidence, Found, Rule, items};
+use crate::wire::view::{Block, Message, Place, View, missing, repeated};
 
 pub(in super::super) static RULES: &[Rule] = &[
     error(
@@ -110,150 +111,161 @@ pub(in super::super) static RULES: &[Rule] = &[
 ];
 
 /// One side's messages in a row: the vendor takes them as one.
-struct Run<'a> {
-    role: String,
-    blocks: Vec<(String, &'a Object)>,
+struct Run<'v, 'b, 'a> {
+    role: &'v str,
+    view: &'v View<'b, 'a>,
+    messages: &'v [Message<'b, 'a>],
 }
 
-fn runs(body: &Object) -> Vec<Run<'_>> {
-    let mut runs: Vec<Run<'_>> = Vec::new();
-    for (index, message) in items(body, "messages").iter().enumerate() {
-        let (Some(role), Some(object)) = (role(message), message.as_object()) else { continue };
-        if role == "system" {
-            continue;
-        }
-        let blocks = items(object, "content").iter().enumerate();
-        let blocks = blocks
-            .filter_map(|(place, block)| Some((format!("messages[{index}].content[{place}]"), block.as_object()?)));
+/// The runs of a request. System text between messages counts for none.
+fn runs<'v, 'b, 'a>(view: &'v View<'b, 'a>) -> Vec<Run<'v, 'b, 'a>> {
+    let mut runs: Vec<(&str, Range<usize>)> = Vec::with_capacity(view.messages.len());
+    for (index, message) in view.messages.iter().enumerate().filter(|(_, message)| speaks(message)) {
         match runs.last_mut() {
-            Some(last) if last.role == role => last.blocks.extend(blocks),
-            _ => runs.push(Run { role, blocks: blocks.collect() }),
+            Some((role, messages)) if *role == message.role => messages.end = index + 1,
+            _ => runs.push((&message.role, index..index + 1)),
         }
     }
-    runs
+    let messages = |range: Range<usize>| view.messages.get(range).unwrap_or_default();
+    runs.into_iter().map(|(role, range)| Run { role, view, messages: messages(range) }).collect()
 }
 
-impl Run<'_> {
-    fn ids(&self, kind: &'static str, key: &'static str) -> impl Iterator<Item = (&str, String)> {
-        let ours = self.blocks.iter().filter(move |(_, block)| is(block, kind));
-        ours.filter_map(move |(at, block)| Some((at.as_str(), block.get_str(key)?.into_owned())))
+/// Whether a message is of a side.
+fn speaks(message: &Message<'_, '_>) -> bool {
+    !matches!(&*message.role, "" | "system")
+}
+
+type Id<'v> = (Place, Cow<'v, str>);
+
+impl<'v, 'b, 'a> Run<'v, 'b, 'a> {
+    fn blocks(&self) -> impl Iterator<Item = &'v Block<'b, 'a>> + use<'v, 'b, 'a> {
+        let view = self.view;
+        self.messages.iter().filter(|message| speaks(message)).flat_map(|message| view.blocks_of(message))
     }
 
-    fn calls(&self) -> impl Iterator<Item = (&str, String)> {
+    fn ids(&self, kind: &'static str, key: &'static str) -> impl Iterator<Item = Id<'v>> + use<'v, 'b, 'a> {
+        let ours = self.blocks().filter(move |block| block.kind == kind);
+        ours.filter_map(move |block| Some((block.place, block.text(key)?)))
+    }
+
+    fn calls(&self) -> impl Iterator<Item = Id<'v>> + use<'v, 'b, 'a> {
         self.ids("tool_use", "id")
     }
 
-    fn results(&self) -> impl Iterator<Item = (&str, String)> {
+    fn results(&self) -> impl Iterator<Item = Id<'v>> + use<'v, 'b, 'a> {
         self.ids("tool_result", "tool_use_id")
     }
 }
 
-fn dangling(body: &Object) -> Vec<(String, String)> {
-    let runs = runs(body);
+fn told(places: Vec<Place>, what: &str) -> impl Iterator<Item = (String, String)> {
+    places.into_iter().map(move |place| (place.to_string(), what.to_owned()))
+}
+
+fn dangling(view: &View<'_, '_>) -> Found {
+    let runs = runs(view);
     let mut found = Vec::new();
     for (index, run) in runs.iter().enumerate().filter(|(_, run)| run.role == "assistant") {
-        let answered: HashSet<String> =
-            runs.get(index + 1).map(|next| next.results().map(|(_, id)| id).collect()).unwrap_or_default();
-        let open = run.calls().filter(|(_, id)| !answered.contains(id));
-        found.extend(open.map(|(at, _)| (at.to_owned(), "the call has no result in the next message".to_owned())));
+        let answered = runs.get(index + 1).into_iter().flat_map(Run::results).map(|(_, id)| id);
+        let open = missing(run.calls(), answered);
+        found.extend(told(open, "the call has no result in the next message"));
     }
     found
 }
 
-fn orphan(body: &Object) -> Vec<(String, String)> {
-    let runs = runs(body);
+fn orphan(view: &View<'_, '_>) -> Found {
+    let runs = runs(view);
     let mut found = Vec::new();
     for (index, run) in runs.iter().enumerate().filter(|(_, run)| run.role == "user") {
         let before = index.checked_sub(1).and_then(|before| runs.get(before));
-        let called: HashSet<String> = before.map(|run| run.calls().map(|(_, id)| id).collect()).unwrap_or_default();
-        let lost = run.results().filter(|(_, id)| !called.contains(id));
-        found.extend(lost.map(|(at, _)| (at.to_owned(), "it answers no call of the message before".to_owned())));
+        let lost = missing(run.results(), before.into_iter().flat_map(Run::calls).map(|(_, id)| id));
+        found.extend(told(lost, "it answers no call of the message before"));
     }
     found
 }
 
-fn repeats<'a>(ids: impl Iterator<Item = (&'a str, String)>, what: &str) -> Vec<(String, String)> {
-    let mut seen = HashSet::new();
-    ids.filter(|(_, id)| !seen.insert(id.clone())).map(|(at, _)| (at.to_owned(), what.to_owned())).collect()
+fn repeated_result(view: &View<'_, '_>) -> Found {
+    let again = runs(view).into_iter().flat_map(|run| repeated(run.results()));
+    told(again.collect(), "the call has another result already").collect()
 }
 
-fn repeated_result(body: &Object) -> Vec<(String, String)> {
-    runs(body).iter().flat_map(|run| repeats(run.results(), "the call has another result already")).collect()
+fn repeated_id(view: &View<'_, '_>) -> Found {
+    let again = runs(view).into_iter().flat_map(|run| repeated(run.calls()));
+    told(again.collect(), "another call of the message has this id").collect()
 }
 
-fn repeated_id(body: &Object) -> Vec<(String, String)> {
-    runs(body).iter().flat_map(|run| repeats(run.calls(), "another call of the message has this id")).collect()
+fn repeated_over_turns(view: &View<'_, '_>) -> Found {
+    let again = repeated(runs(view).iter().flat_map(Run::calls));
+    told(again, "another call of the history has this id").collect()
 }
 
-fn repeated_over_turns(body: &Object) -> Vec<(String, String)> {
-    let runs = runs(body);
-    repeats(runs.iter().flat_map(Run::calls), "another call of the history has this id")
-}
-
-fn text_after(body: &Object) -> Vec<(String, String)> {
+fn text_after(view: &View<'_, '_>) -> Found {
     let mut found = Vec::new();
-    for run in runs(body).iter().filter(|run| run.role == "assistant") {
-        let Some(first) = run.blocks.iter().position(|(_, block)| is(block, "tool_use")) else { continue };
-        let late = run.blocks.iter().skip(first).filter(|(_, block)| is(block, "text"));
-        found.extend(late.map(|(at, _)| (at.clone(), "text follows a call".to_owned())));
+    for run in runs(view).iter().filter(|run| run.role == "assistant") {
+        let late = run.blocks().skip_while(|block| block.kind != "tool_use").filter(|block| block.kind == "text");
+        found.extend(late.map(|block| (block.place.to_string(), "text follows a call".to_owned())));
     }
     found
 }
 
 fn is_word(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-'))
 }
 
-fn illegal_id(body: &Object) -> Vec<(String, String)> {
-    let key = |block: &Object| match block.get_str("type").as_deref() {
-        Some("tool_use") => Some("id"),
-        Some("tool_result") => Some("tool_use_id"),
+fn illegal_id(view: &View<'_, '_>) -> Found {
+    let key = |block: &Block<'_, '_>| match &*block.kind {
+        "tool_use" => Some("id"),
+        "tool_result" => Some("tool_use_id"),
         _ => None,
     };
-    let ids =
-        blocks(body).filter_map(|(at, _, block)| key(block).map(|key| (format!("{at}.{key}"), block.get_str(key))));
-    let wrong = ids.filter(|(_, id)| !id.as_deref().is_some_and(is_word));
-    wrong.map(|(at, _)| (at, "the id has other characters than letters, digits, `_` and `-`".to_owned())).collect()
+    let ids = view.blocks.iter().filter_map(|block| Some((block, key(block)?)));
+    let wrong = ids.filter(|(block, key)| !block.text(key).is_some_and(|id| is_word(&id)));
+    wrong
+        .map(|(block, key)| {
+            (
+                format!("{}.{key}", block.place),
+                "the id has other characters than letters, digits, `_` and `-`".to_owned(),
+            )
+        })
+        .collect()
 }
 
-fn illegal_name(body: &Object) -> Vec<(String, String)> {
-    let legal = |object: &Object| object.get_str("name").is_some_and(|name| is_word(&name) && name.len() <= 128);
+fn illegal_name(view: &View<'_, '_>) -> Found {
+    let legal = |object: &Node<'_>| object.get_str("name").is_some_and(|name| is_word(&name) && name.len() <= 128);
     let what = "the name has other characters than letters, digits, `_` and `-`, or is too long".to_owned();
-    let calls = blocks(body).filter(|(_, _, block)| is(block, "tool_use") && !legal(block));
-    let mut found: Vec<_> = calls.map(|(at, _, _)| (format!("{at}.name"), what.clone())).collect();
-    for (index, tool) in items(body, "tools").iter().enumerate() {
-        let custom = tool.as_object().filter(|tool| tool.contains("input_schema"));
-        if custom.is_some_and(|tool| !legal(tool)) {
+    let calls = view.of_kind("tool_use").filter(|block| !legal(block.node));
+    let mut found: Vec<_> = calls.map(|block| (format!("{}.name", block.place), what.clone())).collect();
+    for (index, tool) in items(view.body, "tools").iter().enumerate() {
+        if tool.get("input_schema").is_some() && !legal(tool) {
             found.push((format!("tools[{index}].name"), what.clone()));
         }
     }
     found
 }
 
-fn bad_input(body: &Object) -> Vec<(String, String)> {
-    let calls = blocks(body).filter(|(_, _, block)| is(block, "tool_use"));
-    let wrong = calls.filter(|(_, _, block)| !matches!(block.get("input"), Some(Json::Object(_))));
-    wrong.map(|(at, _, _)| (format!("{at}.input"), "the arguments are no object".to_owned())).collect()
+fn bad_input(view: &View<'_, '_>) -> Found {
+    let wrong = view.of_kind("tool_use").filter(|block| !block.node.get("input").is_some_and(Node::is_object));
+    wrong.map(|block| (format!("{}.input", block.place), "the arguments are no object".to_owned())).collect()
 }
 
-fn misplaced(body: &Object, kind: &str, wanted: &str) -> Vec<(String, String)> {
-    let wrong = blocks(body).filter(|(_, role, block)| is(block, kind) && role != wanted);
-    wrong.map(|(at, role, _)| (at, format!("it stands in a message of role `{role}`"))).collect()
+fn misplaced(view: &View<'_, '_>, kind: &str, wanted: &str) -> Found {
+    let wrong = view.of_kind(kind).filter(|block| view.role_of(block) != wanted);
+    let what = |block: &Block<'_, '_>| format!("it stands in a message of role `{}`", view.role_of(block));
+    wrong.map(|block| (block.place.to_string(), what(block))).collect()
 }
 
-fn call_role(body: &Object) -> Vec<(String, String)> {
-    misplaced(body, "tool_use", "assistant")
+fn call_role(view: &View<'_, '_>) -> Found {
+    misplaced(view, "tool_use", "assistant")
 }
 
-fn result_role(body: &Object) -> Vec<(String, String)> {
-    misplaced(body, "tool_result", "user")
+fn result_role(view: &View<'_, '_>) -> Found {
+    misplaced(view, "tool_result", "user")
 }
 
-fn schema(body: &Object) -> Vec<(String, String)> {
+fn schema(view: &View<'_, '_>) -> Found {
     let mut found = Vec::new();
-    for (index, tool) in items(body, "tools").iter().enumerate() {
-        let Some(schema) = tool.as_object().and_then(|tool| tool.get("input_schema")) else { continue };
-        let is_object = schema.as_object().and_then(|schema| schema.get_str("type")).as_deref() == Some("object");
+    for (index, tool) in items(view.body, "tools").iter().enumerate() {
+        let Some(schema) = tool.get("input_schema") else { continue };
+        let is_object = schema.get_str("type").as_deref() == Some("object");
         if !is_object {
             found.push((
                 format!("tools[{index}].input_schema"),
@@ -264,24 +276,27 @@ fn schema(body: &Object) -> Vec<(String, String)> {
     found
 }
 
-fn strict_tools(body: &Object) -> Vec<(String, String)> {
-    let is_strict = |tool: &&Json| tool.as_object().and_then(|tool| tool.get("strict")) == Some(&Json::Bool(true));
-    let count = items(body, "tools").iter().filter(is_strict).count();
+fn strict_tools(view: &View<'_, '_>) -> Found {
+    let is_strict = |tool: &&Node<'_>| tool.get("strict").and_then(Node::as_bool) == Some(true);
+    let count = items(view.body, "tools").iter().filter(is_strict).count();
     (count > 20).then(|| ("tools".to_owned(), format!("{count} tools are strict"))).into_iter().collect()
 }
 
-fn results_first(body: &Object) -> Vec<(String, String)> {
+fn results_first(view: &View<'_, '_>) -> Found {
     let mut found = Vec::new();
-    for run in runs(body).iter().filter(|run| run.role == "user") {
-        let Some(other) = run.blocks.iter().position(|(_, block)| !is(block, "tool_result")) else { continue };
-        let late = run.blocks.iter().skip(other).filter(|(_, block)| is(block, "tool_result"));
-        found.extend(late.map(|(at, _)| (at.clone(), "the result stands behind other content".to_owned())));
+    for run in runs(view).iter().filter(|run| run.role == "user") {
+        let late = run.blocks().skip_while(|block| block.kind == "tool_result");
+        let late = late.filter(|block| block.kind == "tool_result");
+        found.extend(late.map(|block| (block.place.to_string(), "the result stands behind other content".to_owned())));
     }
     found
 }
 
-fn no_tools(body: &Object) -> Vec<(String, String)> {
-    let used = blocks(body).find(|(_, _, block)| is(block, "tool_use") || is(block, "tool_result"));
-    let missing = used.filter(|_| items(body, "tools").is_empty());
-    missing.map(|(at, _, _)| (at, "the history uses tools and none is defined".to_owned())).into_iter().collect()
+fn no_tools(view: &View<'_, '_>) -> Found {
+    let used = view.blocks.iter().find(|block| matches!(&*block.kind, "tool_use" | "tool_result"));
+    let missing = used.filter(|_| items(view.body, "tools").is_empty());
+    missing
+        .map(|block| (block.place.to_string(), "the history uses tools and none is defined".to_owned()))
+        .into_iter()
+        .collect()
 }

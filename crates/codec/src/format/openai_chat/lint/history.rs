@@ -1,6 +1,6 @@
 //! Checks of the history: roles, calls and results, contents, thinking.
 
-use turnkeep_model::json::{Node, Value};
+use turnkeep_model::json::{Node, Text, Value};
 
 use super::super::profile::Profile;
 use super::Hit;
@@ -42,7 +42,7 @@ pub(super) fn orphans(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
 
 /// Every call needs a result before anything else is said.
 pub(super) fn dangling(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
-    for (place, message) in request.messages.iter().enumerate() {
+    for (place, message) in request.messages.iter().enumerate().filter(|(_, message)| !message.calls.is_empty()) {
         let following = request.messages.iter().skip(place + 1).take_while(|message| message.is("tool"));
         let answered: Vec<&str> = following.filter_map(|message| message.answers.as_deref()).collect();
         for call in &message.calls {
@@ -139,7 +139,7 @@ pub(super) fn tool_parts(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>
 
 pub(super) fn no_content(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
     for message in &request.messages {
-        let nothing = message.node.get("content").is_none_or(|content| content.value == Value::Null);
+        let nothing = message.content.is_none_or(|content| content.value == Value::Null);
         let says = ["tool_calls", "function_call", "audio", "refusal"];
         let otherwise = message.is("assistant")
             && says.iter().any(|key| message.node.get(key).is_some_and(|value| value.value != Value::Null));
@@ -150,9 +150,9 @@ pub(super) fn no_content(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>
 }
 
 pub(super) fn empty_text(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
-    let empty = |node: &Node<'_>| node.as_str().is_some_and(|text| text.is_empty());
+    let empty = |node: &Node<'_>| node.as_text().is_some_and(Text::is_empty);
     for message in request.messages.iter().filter(|message| !message.is("tool") && message.calls.is_empty()) {
-        if message.node.get("content").is_some_and(empty) {
+        if message.content.is_some_and(empty) {
             hits.push(message.hit("content", "the text is empty"));
         }
         for (place, part) in message.parts().iter().enumerate() {

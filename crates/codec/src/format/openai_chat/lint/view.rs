@@ -20,11 +20,13 @@ pub(super) struct Message<'a> {
     pub(super) calls: Vec<Call<'a>>,
     /// The call that it answers.
     pub(super) answers: Option<Cow<'a, str>>,
+    pub(super) content: Option<&'a Node<'a>>,
 }
 
 /// One call.
 pub(super) struct Call<'a> {
-    pub(super) at: String,
+    message: usize,
+    place: usize,
     pub(super) node: &'a Node<'a>,
     pub(super) id: Option<Cow<'a, str>>,
 }
@@ -57,7 +59,8 @@ impl<'a> Message<'a> {
     fn of(index: usize, node: &'a Node<'a>) -> Message<'a> {
         let calls = node.get("tool_calls").and_then(Node::as_array).unwrap_or_default();
         let calls = calls.iter().enumerate().map(|(place, node)| Call {
-            at: format!("messages[{index}].tool_calls[{place}]"),
+            message: index,
+            place,
             node,
             id: node.get("id").and_then(Node::as_str),
         });
@@ -67,6 +70,7 @@ impl<'a> Message<'a> {
             role: node.get("role").and_then(Node::as_str).unwrap_or_default(),
             calls: calls.collect(),
             answers: node.get("tool_call_id").and_then(Node::as_str),
+            content: node.get("content"),
         }
     }
 
@@ -76,7 +80,7 @@ impl<'a> Message<'a> {
 
     /// The parts of its content, if it has parts.
     pub(super) fn parts(&self) -> &'a [Node<'a>] {
-        self.node.get("content").and_then(Node::as_array).unwrap_or_default()
+        self.content.and_then(Node::as_array).unwrap_or_default()
     }
 
     /// A place in it.
@@ -98,6 +102,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn hit(&self, field: &str, what: impl Into<String>) -> Hit {
-        Hit { at: format!("{}.{field}", self.at), offset: self.node.at, what: what.into() }
+        let at = format!("messages[{}].tool_calls[{}].{field}", self.message, self.place);
+        Hit { at, offset: self.node.at, what: what.into() }
     }
 }

@@ -7,7 +7,7 @@ mod rules;
 pub use rules::{RULES, Rule};
 
 use turnkeep_model::Result;
-use turnkeep_model::json::{Json, Node, Object};
+use turnkeep_model::json::{Json, Node};
 
 use self::body::Body;
 use super::profile::{OPENAI, Profile};
@@ -16,7 +16,7 @@ use crate::codec::DecodeOptions;
 use crate::input::Input;
 use crate::lint::{Finding, Severity, Strictness};
 use crate::sniff::Confidence;
-use crate::wire::Wire;
+use crate::wire::{Wire, shortened};
 
 /// Checks a request against the rules of a vendor that speaks this wire. A document of another kind is judged by the
 /// request that its session makes up before repair.
@@ -24,12 +24,15 @@ use crate::wire::Wire;
 /// # Errors
 /// Where the bytes are unusable.
 pub fn lint(input: Input<'_>, strictness: Strictness, profile: &str) -> Result<Vec<Finding>> {
-    let (request, within) = request_of(input)?;
     let profile = Profile::by_name(profile).unwrap_or(&OPENAI);
-    Ok(findings(&request, profile, strictness, within))
+    if let Some((request, within)) = input.document().ok().and_then(|document| request_of(&document.node)) {
+        return Ok(findings(request, profile, strictness, within));
+    }
+    let request = foreign(input)?;
+    Ok(findings(&request.to_node(), profile, strictness, ""))
 }
 
-fn findings(request: &Object, profile: &Profile, strictness: Strictness, within: &str) -> Vec<Finding> {
+fn findings(request: &Node<'_>, profile: &Profile, strictness: Strictness, within: &str) -> Vec<Finding> {
     let body = Body::of(request, profile);
     let mut findings = Vec::new();
     for rule in RULES.iter().filter(|rule| rule.applies(&body)) {
@@ -45,26 +48,24 @@ fn findings(request: &Object, profile: &Profile, strictness: Strictness, within:
     findings
 }
 
-/// The request to judge, and where it stands in the document.
-fn request_of(input: Input<'_>) -> Result<(Object, &'static str)> {
-    let has = |key: &str| input.document().is_ok_and(|document| document.node.get(key).is_some());
-    if has("input") && !has("messages") {
-        return match input.into_document()?.node.into_json() {
-            Json::Object(body) => Ok((body, "")),
-            _ => Ok((Object::new(), "")),
-        };
+/// The request of this wire that a document is or holds, and where it stands in it.
+fn request_of<'b, 'a>(document: &'b Node<'a>) -> Option<(&'b Node<'a>, &'static str)> {
+    if document.get("input").is_some() && document.get("messages").is_none() {
+        return Some((document, ""));
     }
-    let exchange = input.document().ok().and_then(|document| document.node.get("request"));
-    if let Some(Json::Object(request)) = exchange.cloned().map(Node::into_json)
-        && wire::Responses.sniff_request(&request).confidence > Confidence::No
-    {
-        return Ok((request, "request."));
+    let request = document.get("request")?;
+    match shortened(request) {
+        Json::Object(short) if wire::Responses.sniff_request(&short).confidence > Confidence::No => {
+            Some((request, "request."))
+        }
+        _ => None,
     }
+}
+
+/// The request that a session makes up before repair.
+fn foreign(input: Input<'_>) -> Result<Json> {
     let (_, decoded) = crate::convert::decode(input, None, &DecodeOptions::default())?;
     let session = decoded.archive.main_session().cloned().unwrap_or_default();
     let blocks: Vec<_> = session.in_message_order().into_iter().map(|(_, _, block)| block).collect();
-    match request::write(&session, &blocks, request::model(&session)) {
-        Json::Object(body) => Ok((body, "")),
-        _ => Ok((Object::new(), "")),
-    }
+    Ok(request::write(&session, &blocks, request::model(&session)))
 }

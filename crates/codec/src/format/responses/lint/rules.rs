@@ -20,11 +20,11 @@ pub struct Rule {
     /// What helps.
     pub fix: &'static str,
     /// Finds the places that break it.
-    pub check: fn(&Body<'_>) -> Vec<Hit>,
+    pub check: fn(&Body<'_, '_>) -> Vec<Hit>,
 }
 
 impl Rule {
-    pub(super) fn applies(&self, body: &Body<'_>) -> bool {
+    pub(super) fn applies(&self, body: &Body<'_, '_>) -> bool {
         let vendor = self.vendors.is_empty() || self.vendors.contains(&body.profile.name);
         vendor && (self.models.is_empty() || self.models.iter().any(|begins| body.model.starts_with(begins)))
     }
