@@ -5,6 +5,7 @@ use turnkeep_model::{Archive, Error, ErrorKind, FinishReason, Loss, LossKind, Re
 
 use super::frame::{self, Frames};
 use super::kind::{Kind, Parts};
+use super::ready;
 use super::stream::{Assembler, assemble};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Spec};
 use crate::honest;
@@ -83,7 +84,7 @@ impl<W: Wire> Codec for WireCodec<W> {
                 (kind, body_of(kind, &parts), None)
             }
             _ => {
-                let (body, losses) = self.0.next_request(session, options);
+                let (body, losses) = self.next(session, options, own.is_some());
                 (Kind::Request, body, Some(losses))
             }
         };
@@ -114,6 +115,18 @@ impl<W: Wire> WireCodec<W> {
         let objects = frames.events.iter().filter_map(Json::as_object);
         let best = objects.map(|event| self.0.sniff_event(event)).max_by_key(|guess| guess.confidence);
         best.map_or_else(Guess::no, |guess| guess.of("stream"))
+    }
+
+    /// The next request. What came from this wire is in its vendor's words already.
+    fn next(&self, session: &Session, options: &EncodeOptions, is_own: bool) -> (Json, Vec<Loss>) {
+        if is_own {
+            return self.0.next_request(session, options);
+        }
+        let (session, mut losses) = ready::ready(session);
+        let (mut body, more) = self.0.next_request(&session, options);
+        ready::well_formed(&mut body);
+        losses.extend(more);
+        (body, losses)
     }
 
     /// What kind of document it is, and the bodies in it.

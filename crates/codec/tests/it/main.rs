@@ -15,6 +15,7 @@ mod lucee;
 mod markdown;
 mod ollama_chat;
 mod openai_chat;
+mod pairs;
 mod recorded;
 mod responses;
 mod wink;

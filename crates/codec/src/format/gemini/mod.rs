@@ -5,6 +5,7 @@ mod lint;
 mod options;
 mod request;
 mod restore;
+mod settle;
 mod stream;
 mod wire;
 

@@ -107,7 +107,7 @@ fn only_json(value: &mut Json) {
 }
 
 /// Whether a schema says all that a strict one must: every property required, and no others.
-pub(super) fn is_strict(schema: &Json) -> bool {
+pub(crate) fn is_strict(schema: &Json) -> bool {
     match schema {
         Json::Object(object) => {
             let is_object = object.get_str("type").is_some_and(|kind| kind == "object");

@@ -103,6 +103,9 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
         |media| fit::takes(media, aim),
     );
     repair::name_files(&mut history);
+    if !aim.is_home {
+        repair::detail_images(&mut history);
+    }
     repair::results(&mut history);
     repair::answers_together(&mut history);
     if aim.profile.calls_stand_together {

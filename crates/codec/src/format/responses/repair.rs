@@ -61,6 +61,37 @@ pub(super) fn name_files(history: &mut History) {
     }
 }
 
+/// An image says how closely it is looked at, in the vendor's words; `auto` is what it means to say nothing.
+pub(super) fn detail_images(history: &mut History) {
+    const DETAILS: &[&str] = &["auto", "low", "high", "original"];
+    let settle = |media: &mut Media| {
+        let known = media.detail.as_deref().is_some_and(|detail| DETAILS.contains(&detail));
+        let is_image = part::usual_media_type(media) == "input_image";
+        media.detail = is_image.then(|| media.detail.take().filter(|_| known).unwrap_or_else(|| "auto".to_owned()));
+        is_image && !known
+    };
+    for piece in &mut history.pieces {
+        match &mut piece.block.body {
+            Body::Media(media) => {
+                if settle(media) {
+                    let at = piece.at("detail");
+                    history.losses.push(Loss::encode(LossKind::Synthesised, at, "an image says how it is looked at"));
+                }
+            }
+            Body::ToolResult(result) => {
+                let media = result.parts.iter_mut().filter_map(|part| match part {
+                    Part::Media(media) => Some(media),
+                    _ => None,
+                });
+                media.for_each(|media| {
+                    settle(media);
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
 fn name_part(part: &mut Part) {
     if let Part::Media(media) = part {
         name_file(media);

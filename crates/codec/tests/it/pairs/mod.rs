@@ -1,0 +1,64 @@
+//! From everywhere to every wire: the request is valid for its target, every loss is told, and the session still gives
+//! its own wire its own bytes.
+#![expect(clippy::print_stdout, reason = "the counts are what these tests tell")]
+
+mod bodies;
+mod check;
+mod sources;
+
+use turnkeep_model::Archive;
+use turnkeep_testkit::{for_all, generate};
+
+use check::{Verdicts, problems};
+use sources::Source;
+
+/// The six wires, and the vendors that speak OpenAI's.
+fn targets() -> Vec<String> {
+    let own = |id: &&str| WIRES.contains(&id.split(':').next().unwrap_or_default());
+    turnkeep_codec::lint::targets().filter(|target| own(&target.as_str())).collect()
+}
+
+const WIRES: &[&str] =
+    &["openai.chat", "openai.responses", "anthropic.messages", "gemini.contents", "ollama.chat", "bedrock.converse"];
+
+#[test]
+fn every_fixture_of_every_format_becomes_a_valid_request() {
+    let mut verdicts = Verdicts::default();
+    for source in sources::fixtures() {
+        for target in targets() {
+            verdicts.add(&source, &target);
+        }
+    }
+    verdicts.tell("fixtures");
+}
+
+#[test]
+fn recorded_histories_become_valid_requests_of_every_other_wire() {
+    let Some(recorded) = sources::recorded("recorded_histories_become_valid_requests_of_every_other_wire") else { return };
+    let mut verdicts = Verdicts::default();
+    for source in recorded {
+        for target in WIRES {
+            verdicts.add(&source, target);
+        }
+        verdicts.add_own(&source);
+    }
+    verdicts.tell("recorded histories");
+}
+
+#[test]
+fn broken_histories_become_valid_requests() {
+    for_all(150, &generate::history(), |session| {
+        let archive = Archive::from(session);
+        for target in targets() {
+            let found = problems(&archive, &target);
+            proptest::prop_assert!(found.is_empty(), "{target}: {found:#?}");
+        }
+        Ok(())
+    });
+}
+
+impl Source {
+    fn archive(&self) -> &Archive {
+        &self.decoded.archive
+    }
+}
