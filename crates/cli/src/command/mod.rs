@@ -7,6 +7,7 @@ mod diff;
 mod formats;
 mod lint;
 mod manual;
+mod repair;
 mod show;
 mod sniff;
 mod store;
@@ -29,6 +30,7 @@ pub(crate) fn run(command: Command) -> Ending {
         Command::Convert(args) => convert::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Lint(args) => lint::run(&args),
+        Command::Repair(args) => repair::run(&args),
         Command::Ls(args) => store::ls(&args),
         Command::Search(args) => store::search(&args),
         Command::Fork(args) => store::fork(&args),

@@ -84,7 +84,7 @@ impl<W: Wire> Codec for WireCodec<W> {
                 (kind, body_of(kind, &parts), None)
             }
             _ => {
-                let (body, losses) = self.next(session, options, own.is_some());
+                let (body, losses) = next(&self.0, session, options);
                 (Kind::Request, body, Some(losses))
             }
         };
@@ -115,18 +115,6 @@ impl<W: Wire> WireCodec<W> {
         let objects = frames.events.iter().filter_map(Json::as_object);
         let best = objects.map(|event| self.0.sniff_event(event)).max_by_key(|guess| guess.confidence);
         best.map_or_else(Guess::no, |guess| guess.of("stream"))
-    }
-
-    /// The next request. What came from this wire is in its vendor's words already.
-    fn next(&self, session: &Session, options: &EncodeOptions, is_own: bool) -> (Json, Vec<Loss>) {
-        if is_own {
-            return self.0.next_request(session, options);
-        }
-        let (session, mut losses) = ready::ready(session);
-        let (mut body, more) = self.0.next_request(&session, options);
-        ready::well_formed(&mut body);
-        losses.extend(more);
-        (body, losses)
     }
 
     /// What kind of document it is, and the bodies in it.
@@ -188,6 +176,20 @@ impl<W: Wire> WireCodec<W> {
         session.extra.part_mut(self.0.spec().id).spelling.set("kind", word.as_str());
         Ok(Archive::from(session))
     }
+}
+
+/// The next request of a session, and what is known of what became of it. What came from this wire is in its vendor's
+/// words already.
+pub(super) fn next(wire: &dyn Wire, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+    let kind = session.extra.spelling(wire.spec().id, "kind").and_then(Json::as_str);
+    if kind.is_some_and(|word| Kind::from_word(&word).is_some()) {
+        return wire.next_request(session, options);
+    }
+    let (session, mut losses) = ready::ready(session);
+    let (mut body, more) = wire.next_request(&session, options);
+    ready::well_formed(&mut body);
+    losses.extend(more);
+    (body, losses)
 }
 
 /// Whether an input is one object. One that only YAML would call an object is not: `data: {…}` is an event.

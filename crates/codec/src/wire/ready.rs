@@ -103,7 +103,11 @@ fn plain_schema(schema: &mut Json) -> bool {
 }
 
 fn plain_type(value: &mut Json) -> bool {
-    let word = value.as_str().filter(|word| TYPES.contains(&&**word)).map(|word| word.to_lowercase());
+    // Some clients write the number that stands for the word.
+    let numbered = value.as_number().and_then(Number::as_u64).and_then(|number| usize::try_from(number).ok());
+    let numbered = numbered.and_then(|number| TYPES.get(number.checked_sub(1)?));
+    let word = value.as_str().filter(|word| TYPES.contains(&&**word));
+    let word = word.as_deref().or(numbered.copied()).map(str::to_lowercase);
     let found = word.is_some();
     if let Some(word) = word {
         *value = Json::from(word);

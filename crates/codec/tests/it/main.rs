@@ -3,6 +3,7 @@
 
 mod anthropic;
 mod bedrock;
+mod classic;
 mod cognesy;
 mod corpus;
 mod gemini;
@@ -13,10 +14,12 @@ mod laws;
 mod llm4s;
 mod lucee;
 mod markdown;
+mod mutants;
 mod ollama_chat;
 mod openai_chat;
 mod pairs;
 mod recorded;
+mod rejected;
 mod responses;
 mod wink;
 mod wires;

@@ -46,7 +46,7 @@ fn of_model(model: &str, history: &mut History, head: &mut Session, losses: &mut
         losses.push(Loss::encode(LossKind::Dropped, "options.stop", "this model takes no text that ends an answer"));
     }
     for (index, tool) in head.tools.iter_mut().enumerate() {
-        if tool.strict == Some(true) && !is_strict(&tool.parameters) {
+        if tool.strict == Some(true) && !is_closed(&tool.parameters) {
             tool.strict = None;
             let at = format!("tools[{index}].strict");
             losses.push(Loss::encode(LossKind::Dropped, at, "a strict schema is closed and requires every property"));
@@ -57,6 +57,11 @@ fn of_model(model: &str, history: &mut History, head: &mut Session, losses: &mut
         piece.block.author = Author::User;
         losses.push(Loss::encode(LossKind::Coerced, piece.at("author"), "this model knows no system text"));
     }
+}
+
+fn is_closed(schema: &Json) -> bool {
+    let closed = schema.as_object().and_then(|schema| schema.get("additionalProperties")?.as_bool()) == Some(false);
+    closed && is_strict(schema)
 }
 
 /// Whether a session was decoded from this wire.

@@ -25,6 +25,7 @@ mod usage;
 mod wire;
 
 pub(crate) use fit::is_strict;
+pub(crate) use lint::rules;
 pub use lint::{RULES, Rule, lint};
 pub use profile::Profile;
 pub use stream::assembler;

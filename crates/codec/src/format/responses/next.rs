@@ -125,8 +125,11 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
     repair::ids_without_reasoning(&mut history, session, aim);
     repair::followers(&mut history, aim);
     repair::own_messages(&mut history, session);
+    // An answer without an id is a message of one text, by the vendor's types.
+    let joins = |author: &Author| aim.is_home || *author != Author::Assistant;
     history.number_messages(|a, b| {
-        a.message.ordinal == b.message.ordinal && a.author == b.author && message::holds(a) && message::holds(b)
+        let one = a.message.ordinal == b.message.ordinal && a.author == b.author && joins(&a.author);
+        one && message::holds(a) && message::holds(b)
     });
     history.into_blocks()
 }
