@@ -37,7 +37,8 @@ fn with_rules(page: &str, rules: &[Rule]) -> Option<String> {
 }
 
 fn table(rules: &[Rule]) -> String {
-    let head = "| rule | severity | who | what the vendor answers, or how it is known | what to do |\n|---|---|---|---|---|\n";
+    let head =
+        "| rule | severity | who | what the vendor answers, or how it is known | what to do |\n|---|---|---|---|---|\n";
     let row = |rule: &Rule| {
         let [models, evidence, fix] = [rule.models, rule.evidence, rule.fix].map(|text| text.replace('|', "\\|"));
         format!("| `{}` | {} | {models} | {evidence} | {fix} |\n", rule.id, rule.severity.as_str())
@@ -65,10 +66,15 @@ pub(super) fn index() -> String {
         let spec = codec.spec();
         let rules = lint::rules(spec.id);
         let errors = rules.iter().filter(|rule| rule.severity == Severity::Error).count();
-        let profiles: Vec<String> = lint::targets().filter_map(|target| Some(target.split_once(':')?.1.to_owned()).filter(|_| target.starts_with(&format!("{}:", spec.id)))).collect();
+        let profiles: Vec<String> = lint::targets()
+            .filter_map(|target| {
+                Some(target.split_once(':')?.1.to_owned()).filter(|_| target.starts_with(&format!("{}:", spec.id)))
+            })
+            .collect();
         let vendors = if profiles.is_empty() { spec.title.to_owned() } else { profiles.join(", ") };
         let kept = |keeps: Keeps| super::cell(keeps);
-        let [signatures, media, failures] = [spec.fidelity.signatures, spec.fidelity.media, spec.fidelity.tool_errors].map(kept);
+        let [signatures, media, failures] =
+            [spec.fidelity.signatures, spec.fidelity.media, spec.fidelity.tool_errors].map(kept);
         format!(
             "| [`{0}`](providers/{0}.md) | {vendors} | {errors} errors, {1} warnings | {signatures} | {media} | {failures} |\n",
             spec.id,

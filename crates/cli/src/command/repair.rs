@@ -69,7 +69,8 @@ fn tell(args: &Repair, target: &Target, opened: &Opened, repaired: &Repaired) ->
     }
     let file = args.output.as_deref().and_then(file_of);
     if args.dry_run || file.is_some() {
-        let text = if args.json { String::from_utf8(json_bytes(&report)).unwrap_or_default() } else { as_text(repaired) };
+        let text =
+            if args.json { String::from_utf8(json_bytes(&report)).unwrap_or_default() } else { as_text(repaired) };
         print(&text)?;
     } else {
         say(as_text(repaired).trim_end());

@@ -32,7 +32,10 @@ pub(crate) fn of(original: &Json, written: &Json) -> Option<Json> {
 
 fn put(node: &mut Object, children: Vec<(String, Json)>) {
     if !children.is_empty() {
-        node.push("in", Json::Object(children.into_iter().map(|(key, child)| (JsonString::from(key), child)).collect()));
+        node.push(
+            "in",
+            Json::Object(children.into_iter().map(|(key, child)| (JsonString::from(key), child)).collect()),
+        );
     }
 }
 

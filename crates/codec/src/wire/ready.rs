@@ -137,12 +137,7 @@ fn counts(options: &mut Options, losses: &mut Vec<Loss>) {
     }
 }
 
-fn settle(
-    name: &str,
-    value: &mut Option<Number>,
-    legal: impl Fn(&Number) -> Option<Number>,
-    losses: &mut Vec<Loss>,
-) {
+fn settle(name: &str, value: &mut Option<Number>, legal: impl Fn(&Number) -> Option<Number>, losses: &mut Vec<Loss>) {
     let Some(given) = value.as_ref() else { return };
     let kept = legal(given);
     if kept.as_ref() == Some(given) {
@@ -176,7 +171,8 @@ pub(super) fn well_formed(body: &mut Json) {
         Json::Object(object) => {
             if object.iter().any(|(key, _)| key.to_str().is_err()) {
                 let pairs = std::mem::take(object).into_iter();
-                *object = pairs.map(|(key, value)| (JsonString::from(key.into_string_lossy()), value)).collect::<Object>();
+                *object =
+                    pairs.map(|(key, value)| (JsonString::from(key.into_string_lossy()), value)).collect::<Object>();
             }
             object.iter_mut().for_each(|(_, value)| well_formed(value));
         }
@@ -216,10 +212,7 @@ mod tests {
             .into_json();
 
         assert!(plain_schema(&mut schema));
-        assert_eq!(
-            schema.to_text(),
-            r#"{"type":"object","properties":{"type":{"type":"string","enum":["STRING"]}}}"#
-        );
+        assert_eq!(schema.to_text(), r#"{"type":"object","properties":{"type":{"type":"string","enum":["STRING"]}}}"#);
         assert!(!plain_schema(&mut schema));
     }
 

@@ -74,14 +74,17 @@ fn part<'a>(body: &'a mut Object, key: &str) -> Option<&'a mut Object> {
 fn drop_part(body: &mut Object, key: &str) -> Option<()> {
     let contents = list(body, "contents")?;
     let has = |part: &Json| part.as_object().is_some_and(|part| part.contains(key));
-    let parts = |content: &Json| content.as_object().and_then(|content| content.get("parts")?.as_array()).map(<[_]>::to_vec);
+    let parts =
+        |content: &Json| content.as_object().and_then(|content| content.get("parts")?.as_array()).map(<[_]>::to_vec);
     let at = contents.iter().position(|content| parts(content).is_some_and(|parts| parts.iter().any(has)))?;
     let mut left = parts(contents.get(at)?)?;
     let place = left.iter().position(has)?;
     left.remove(place);
     if left.is_empty() {
-        // A call at the end still waits for its response.
-        (at + 1 < contents.len()).then(|| contents.remove(at))?;
+        // A call that no user's content follows still waits for its response.
+        let speaks =
+            |content: &Json| content.as_object().and_then(|content| content.get_str("role")).as_deref() == Some("user");
+        contents.iter().skip(at + 1).any(speaks).then(|| contents.remove(at))?;
         return Some(());
     }
     match contents.get_mut(at)? {
@@ -164,9 +167,8 @@ const GEMINI: &[Mutation] = &[
             // Only the turn that is going on is checked.
             let last = list(body, "contents")?.last()?.as_object()?.get("parts")?.as_array()?.to_vec();
             last.iter().find(|part| part.as_object().is_some_and(|part| part.contains("functionResponse")))?;
-            let calls = objects(body, "contents").filter_map(|content| {
-                objects(content, "parts").find(|part| part.contains("functionCall"))
-            });
+            let calls = objects(body, "contents")
+                .filter_map(|content| objects(content, "parts").find(|part| part.contains("functionCall")));
             calls.last()?.remove("thoughtSignature")?;
             Some(())
         },
@@ -195,7 +197,11 @@ fn drop_message(body: &mut Object, is_it: impl Fn(&Object) -> bool) -> Option<()
     let messages = list(body, "messages")?;
     let at = messages.iter().position(|message| message.as_object().is_some_and(&is_it))?;
     // What is last may still be on its way.
-    (at + 1 < messages.len()).then(|| messages.remove(at))?;
+    let is_tool =
+        |message: &Json| message.as_object().and_then(|message| message.get_str("role")).as_deref() == Some("tool");
+    let goes_on = messages.iter().skip(at + 1).any(|message| !is_tool(message));
+    let is_result = messages.get(at).is_some_and(is_tool);
+    (goes_on || !is_result).then(|| messages.remove(at))?;
     Some(())
 }
 
@@ -238,11 +244,7 @@ const OLLAMA: &[Mutation] = &[
         |body| drop_message(body, |message| message.get_str("role").as_deref() == Some("tool")),
         &["OL-DANGLING"],
     ),
-    (
-        "a call is dropped",
-        |body| drop_message(body, |message| message.contains("tool_calls")),
-        &["OL-ORPHAN"],
-    ),
+    ("a call is dropped", |body| drop_message(body, |message| message.contains("tool_calls")), &["OL-ORPHAN"]),
 ];
 
 #[test]

@@ -37,7 +37,8 @@ fn numbered(mut turns: Vec<Turn>, joined: bool) -> Vec<Turn> {
 }
 
 /// Models of several vendors, among them those with demands of their own.
-const MODELS: &[&str] = &["gpt-5", "o1-mini", "claude-sonnet-4-5", "gemini-3-pro", "deepseek-reasoner", "amazon.nova-pro"];
+const MODELS: &[&str] =
+    &["gpt-5", "o1-mini", "claude-sonnet-4-5", "gemini-3-pro", "deepseek-reasoner", "amazon.nova-pro"];
 
 /// Ids as vendors give them, legal for few of the others.
 const IDS: &[&str] = &[
@@ -78,7 +79,8 @@ fn id() -> BoxedStrategy<CallId> {
 }
 
 fn call() -> BoxedStrategy<(ToolCall, Option<ItemId>)> {
-    let arguments = sample::select(&["{}", "{\"city\":\"Rome\"}", "", "not json", "[1]", "{\"a\":1,\"a\":2}", "{\"a\":NaN}"][..]);
+    let arguments =
+        sample::select(&["{}", "{\"city\":\"Rome\"}", "", "not json", "[1]", "{\"a\":1,\"a\":2}", "{\"a\":NaN}"][..]);
     let name = sample::select(&["get_weather", "mcp.server/tool", "", "ein Werkzeug"][..]);
     (id(), name, arguments, rare(Just(ItemId::new("fc_1"))))
         .prop_map(|(call, name, arguments, item)| {
@@ -95,21 +97,38 @@ fn result() -> BoxedStrategy<ToolResult> {
         2 => media().prop_map(Into::into),
     ];
     (id(), collection::vec(part, 0..3), rare(text()), rare(any::<bool>()))
-        .prop_map(|(call, parts, error, is_error)| ToolResult { call, name: None, parts, error, is_error, outcome: None })
+        .prop_map(|(call, parts, error, is_error)| ToolResult {
+            call,
+            name: None,
+            parts,
+            error,
+            is_error,
+            outcome: None,
+        })
         .boxed()
 }
 
 fn thought() -> BoxedStrategy<Reasoning> {
     let provider = sample::select(&["anthropic", "bedrock", "openai", "google", "gemini", "elsewhere"][..]);
-    let scope = (provider, rare(sample::select(MODELS)))
-        .prop_map(|(provider, model)| Scope { provider: Some(provider.into()), model: model.map(Into::into), ..Scope::default() });
+    let scope = (provider, rare(sample::select(MODELS))).prop_map(|(provider, model)| Scope {
+        provider: Some(provider.into()),
+        model: model.map(Into::into),
+        ..Scope::default()
+    });
     (rare(text()), rare(Just("c2lnbmVk".to_owned())), rare(Just("Z0FBQUE=".to_owned())), rare(scope))
-        .prop_map(|(text, signature, encrypted, scope)| Reasoning { text, summary: Vec::new(), signature, encrypted, scope })
+        .prop_map(|(text, signature, encrypted, scope)| Reasoning {
+            text,
+            summary: Vec::new(),
+            signature,
+            encrypted,
+            scope,
+        })
         .boxed()
 }
 
 fn media() -> BoxedStrategy<Media> {
-    let kind = sample::select(&["image/png", "image/tiff", "audio/wav", "video/mp4", "application/pdf", "nonsense"][..]);
+    let kind =
+        sample::select(&["image/png", "image/tiff", "audio/wav", "video/mp4", "application/pdf", "nonsense"][..]);
     let url = sample::select(&["https://example.org/a.png", "file:///etc/passwd", "gs://bucket/a", "not a url"][..]);
     (rare(kind), rare(Just("AAAA".to_owned())), rare(url), rare(Just("file-123".to_owned())))
         .prop_map(|(kind, inline, url, file_id)| Media {

@@ -92,7 +92,8 @@ fn sends(block: &Block, host: &str, model: &str, is_own: bool) -> Result<(), (Lo
 }
 
 fn verifies(reasoning: &Reasoning, host: &str, model: &str) -> bool {
-    let is_opaque = reasoning.signature.is_some() || reasoning.text.is_none() && reasoning.encrypted.is_some();
+    let is_signed = reasoning.signature.as_deref().is_some_and(|signature| !signature.is_empty());
+    let is_opaque = is_signed || reasoning.text.is_none() && reasoning.encrypted.is_some();
     reasoning.scope.as_ref().is_some_and(|scope| {
         is_opaque
             && scope.provider.as_deref() == Some(host)

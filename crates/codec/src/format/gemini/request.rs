@@ -3,8 +3,7 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, Data, Loss, LossKind, Part, Reasoning, Session, Text, ToolResult};
 
-use super::settle::{self, LONGEST_NAME};
-use super::{FORMAT, options, restore};
+use super::{FORMAT, options, restore, settle};
 use crate::codec::EncodeOptions;
 use crate::wire::Kind;
 use crate::wire::repair::{History, IdRule, Piece, Sends, speaker};
@@ -87,7 +86,7 @@ fn history(session: &Session, own: bool) -> History {
     history.pair_calls();
     name_results(&mut history);
     history.rename_calls(&IDS);
-    history.rename_tools(LONGEST_NAME);
+    settle::names(&mut history);
     history.pieces.iter_mut().for_each(|piece| settle_result(&mut piece.block.body));
     history.number_messages(|before, block| {
         side(before) == side(block) && before.author == block.author || results(before, block)

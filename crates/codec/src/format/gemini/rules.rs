@@ -31,10 +31,14 @@ const fn rule(
     Rule { id, severity, models: "all", evidence, fix, check }
 }
 
-const COUNT: Evidence = Answer("Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.");
-const AFTER_CALL: Evidence = Answer("Please ensure that function response turn comes immediately after a function call turn.");
+const COUNT: Evidence = Answer(
+    "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
+);
+const AFTER_CALL: Evidence =
+    Answer("Please ensure that function response turn comes immediately after a function call turn.");
 const AFTER_USER: Evidence = Answer(
-    "Please ensure that function call turn comes immediately after a user turn or after a function response turn.");
+    "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+);
 
 /// Every rule.
 pub(super) const RULES: &[Rule] = &[
@@ -48,7 +52,13 @@ pub(super) const RULES: &[Rule] = &[
     rule("GE-ROLE", Error, Answer("Please use a valid role: user, model."), "name the role `user` or `model`", roles),
     rule("GE-CALLPOS", Error, AFTER_USER, "begin the history with a user's turn", calls_first),
     rule("GE-RESPOS", Error, AFTER_CALL, "put the responses right after their calls, or drop them", orphans),
-    rule("GE-DANGLING", Error, COUNT, "answer every call of the turn, saying so where its outcome is unknown", dangling),
+    rule(
+        "GE-DANGLING",
+        Error,
+        COUNT,
+        "answer every call of the turn, saying so where its outcome is unknown",
+        dangling,
+    ),
     rule("GE-COUNT", Error, COUNT, "answer every call of the turn once, in the turn after it", counts),
     rule("GE-RESNAME", Error, AFTER_CALL, "name the response after the call it answers, with the same id", names),
     Rule {
@@ -92,18 +102,28 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         "GE-NAME",
         Error,
-        Stated("names begin with a letter or _, hold letters, digits, _ . : - and have at most 64 characters, by the documentation"),
+        Stated(
+            "names begin with a letter or _, hold letters, digits, _ . : - and have at most 64 characters, by the documentation",
+        ),
         "rename the tool, in its declaration and in its calls",
         illegal_names,
     ),
     rule(
         "GE-TEMP",
         Error,
-        Answer("Unable to submit request because it has a temperature value of 1000 but the supported range is from 0 (inclusive) to 2.0001 (exclusive). Update the value and try again."),
+        Answer(
+            "Unable to submit request because it has a temperature value of 1000 but the supported range is from 0 (inclusive) to 2.0001 (exclusive). Update the value and try again.",
+        ),
         "choose a temperature between 0 and 2",
         temperature,
     ),
-    rule("GE-NOPARTS", Warning, Stated("a content without parts was accepted in recordings, but says nothing"), "drop the content", no_parts),
+    rule(
+        "GE-NOPARTS",
+        Warning,
+        Stated("a content without parts was accepted in recordings, but says nothing"),
+        "drop the content",
+        no_parts,
+    ),
     rule("GE-NODATA", Warning, Stated("a part says something, by the SDK's types"), "drop the part", no_data),
     rule(
         "GE-LASTMODEL",

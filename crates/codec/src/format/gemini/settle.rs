@@ -8,7 +8,7 @@ use crate::wire::degrade;
 use crate::wire::repair::{History, legal_name};
 
 /// The longest name of a tool.
-pub(super) const LONGEST_NAME: usize = 64;
+const LONGEST_NAME: usize = 64;
 
 /// The most texts that end an answer.
 const MOST_STOPS: usize = 5;
@@ -28,12 +28,39 @@ pub(super) fn settings(head: &mut Session, losses: &mut Vec<Loss>) {
     options(&mut head.options, losses);
     let names = head.options.tool_choice.iter_mut().flat_map(|choice| &mut choice.names);
     for name in names {
-        *name = legal_name(name, LONGEST_NAME).unwrap_or_else(|| std::mem::take(name));
+        *name = legal(name).unwrap_or_else(|| std::mem::take(name));
+    }
+}
+
+/// A name that the vendor takes, if this is none: it begins with a letter or `_`.
+fn legal(name: &str) -> Option<String> {
+    let begins = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    match legal_name(name, LONGEST_NAME) {
+        Some(legal) if begins(&legal) => Some(legal),
+        None if begins(name) => None,
+        other => legal_name(&format!("_{}", other.as_deref().unwrap_or(name)), LONGEST_NAME)
+            .or_else(|| Some(format!("_{}", other.as_deref().unwrap_or(name)))),
+    }
+}
+
+/// Gives every tool of the history a name that the vendor takes.
+pub(super) fn names(history: &mut History) {
+    for piece in &mut history.pieces {
+        let at = piece.at("name");
+        let name = match &mut piece.block.body {
+            Body::ToolCall(call) => Some(&mut call.name),
+            Body::ToolResult(result) => result.name.as_mut(),
+            _ => None,
+        };
+        if let Some((name, better)) = name.and_then(|name| legal(name).map(|better| (name, better))) {
+            *name = better;
+            history.losses.push(Loss::encode(LossKind::Renamed, at, "the name is not allowed here"));
+        }
     }
 }
 
 fn name_tool(index: usize, tool: &mut ToolSpec, losses: &mut Vec<Loss>) {
-    if let Some(legal) = legal_name(&tool.name, LONGEST_NAME) {
+    if let Some(legal) = legal(&tool.name) {
         tool.name = legal;
         let at = format!("tools[{index}].name");
         losses.push(Loss::encode(LossKind::Renamed, at, "the name is not allowed here"));
@@ -89,8 +116,7 @@ pub(super) fn bodies(history: &mut History) {
             }
             Body::ToolCall(call) if degrade::object_of(&call.arguments).is_none() => {
                 let empty = call.arguments.trim().is_empty();
-                call.arguments =
-                    if empty { "{}".to_owned() } else { degrade::wrapped(&call.arguments).to_text() };
+                call.arguments = if empty { "{}".to_owned() } else { degrade::wrapped(&call.arguments).to_text() };
                 history.losses.push(Loss::encode(LossKind::Wrapped, at, "arguments are an object here"));
             }
             _ => {}

@@ -214,7 +214,8 @@ fn of_budget(tokens: f64) -> Effort {
 pub(super) fn takes(media: &Media, aim: &Aim) -> bool {
     const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
     if aim.is_home {
-        let sounds = media.media_type.as_deref().is_some_and(|kind| kind.starts_with("audio/") || kind.starts_with("video/"));
+        let sounds =
+            media.media_type.as_deref().is_some_and(|kind| kind.starts_with("audio/") || kind.starts_with("video/"));
         return !(sounds && part::usual_media_type(media) == "input_file" && media.inline.is_some());
     }
     let by_url = media.url.as_deref().is_some_and(|url| url.starts_with("https://") || url.starts_with("http://"));

@@ -19,7 +19,34 @@ pub(super) fn authors(history: &mut History) {
             history.losses.push(Loss::encode(LossKind::Coerced, piece.at("author"), what));
             piece.block.author = author;
         }
+        type_text(&mut piece.block);
     }
+}
+
+/// Text has the type that goes with its author.
+fn type_text(block: &mut Block) {
+    let kind = block.extra.spelling(FORMAT, "type").and_then(Json::as_str);
+    let fits = match (&block.author, kind.as_deref()) {
+        (_, None) => true,
+        (Author::Assistant, Some(kind)) => matches!(kind, "output_text" | "refusal"),
+        (_, Some(kind)) => kind == "input_text",
+    };
+    if matches!(block.body, Body::Text(_)) && !fits {
+        block.extra.part_mut(FORMAT).spelling.remove("type");
+        block.extra.tidy();
+    }
+}
+
+/// Drops thinking without an id: the vendor's types know none.
+pub(super) fn nameless_thinking(history: &mut History) {
+    let losses = &mut history.losses;
+    history.pieces.retain(|piece| {
+        let nameless = matches!(piece.block.body, Body::Reasoning(_)) && piece.block.item_id.is_none();
+        if nameless {
+            losses.push(Loss::encode(LossKind::Dropped, piece.at(""), "thinking has an id with this vendor"));
+        }
+        !nameless
+    });
 }
 
 /// Makes summaries text, and drops what only another system or vendor knows.

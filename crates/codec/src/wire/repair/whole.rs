@@ -29,7 +29,10 @@ pub struct Repaired {
 pub fn repair(session: &Session, given: Option<&[u8]>, target: &Target, options: &EncodeOptions) -> Result<Repaired> {
     let id = target.codec.spec().id;
     let Some(wire) = crate::format::wire(id) else {
-        return Err(Error::new(ErrorKind::NotFound, format!("`{id}` is no vendor's wire, and has no rules to repair by")));
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            format!("`{id}` is no vendor's wire, and has no rules to repair by"),
+        ));
     };
     let name = target.variant.as_ref().map_or_else(|| id.to_owned(), |variant| format!("{id}:{variant}"));
     let before = match given {
@@ -57,7 +60,8 @@ fn edits(known: Vec<Loss>) -> Vec<Loss> {
     let mut edits: Vec<Loss> = Vec::new();
     for loss in known {
         // A model that had to be named may stand in one of several places of what a reader finds.
-        let again = |other: &&Loss| other.at == loss.at || loss.kind == LossKind::Synthesised && other.what == loss.what;
+        let again =
+            |other: &&Loss| other.at == loss.at || loss.kind == LossKind::Synthesised && other.what == loss.what;
         if !edits.iter().any(|other| again(&other)) {
             edits.push(loss);
         }

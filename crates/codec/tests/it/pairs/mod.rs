@@ -15,7 +15,11 @@ use sources::Source;
 /// The six wires, and the vendors that speak OpenAI's.
 fn targets() -> Vec<String> {
     let own = |id: &&str| WIRES.contains(&id.split(':').next().unwrap_or_default());
-    turnkeep_codec::lint::targets().filter(|target| own(&target.as_str())).collect()
+    let writes = |target: &String| {
+        let (id, variant) = target.split_once(':').unwrap_or((target, ""));
+        variant.is_empty() || crate::recorded::wire(id).spec().variants.contains(&variant)
+    };
+    turnkeep_codec::lint::targets().filter(|target| own(&target.as_str()) && writes(target)).collect()
 }
 
 const WIRES: &[&str] =
@@ -34,7 +38,9 @@ fn every_fixture_of_every_format_becomes_a_valid_request() {
 
 #[test]
 fn recorded_histories_become_valid_requests_of_every_other_wire() {
-    let Some(recorded) = sources::recorded("recorded_histories_become_valid_requests_of_every_other_wire") else { return };
+    let Some(recorded) = sources::recorded("recorded_histories_become_valid_requests_of_every_other_wire") else {
+        return;
+    };
     let mut verdicts = Verdicts::default();
     for source in recorded {
         for target in WIRES.iter().filter(|target| source.may_go_to(target)) {
@@ -60,7 +66,8 @@ fn broken_histories_become_valid_requests() {
 impl Source {
     /// What another vendor said in the same wire stays that vendor's: it is judged elsewhere, by its rules.
     fn may_go_to(&self, target: &str) -> bool {
-        const HOMES: &[&str] = &["openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "bedrock-converse"];
+        const HOMES: &[&str] =
+            &["openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "bedrock-converse"];
         self.from != target || self.name.split('/').next().is_some_and(|provider| HOMES.contains(&provider))
     }
 

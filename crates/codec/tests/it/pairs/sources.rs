@@ -77,7 +77,8 @@ type Record = (String, &'static str, Json);
 
 fn hard_request(line: &str) -> Option<Record> {
     let Json::Object(mut record) = json::parse_with(line, Nan::Accept).unwrap().into_json() else { return None };
-    let (_, from) = DIALECTS.iter().find(|(dialect, _)| record.get_str("dialect").is_some_and(|own| own == *dialect))?;
+    let (_, from) =
+        DIALECTS.iter().find(|(dialect, _)| record.get_str("dialect").is_some_and(|own| own == *dialect))?;
     let features = record.get("features")?.as_array()?;
     let is_hard = features.iter().any(|feature| feature.as_str().is_some_and(|word| HARD.contains(&&*word)));
     let wanted = is_hard && record.get_str("kind")? == "request";
