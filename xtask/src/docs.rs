@@ -1,5 +1,7 @@
 //! Documents that are generated from code.
 
+mod providers;
+
 use std::fs;
 use std::path::PathBuf;
 
@@ -8,15 +10,18 @@ use turnkeep_codec::{Keeps, Spec, format};
 use crate::Outcome;
 use crate::workspace::Workspace;
 
-/// Every generated document with its text.
-pub(crate) fn all() -> Vec<(PathBuf, String)> {
+/// Every generated document with its text. Of the vendors' pages only the list of rules is generated.
+pub(crate) fn all(workspace: &Workspace) -> Vec<(PathBuf, String)> {
     let specs: Vec<&Spec> = format::ALL.iter().map(|codec| codec.spec()).collect();
-    vec![("docs/formats.md".into(), formats(&specs))]
+    let mut documents =
+        vec![("docs/formats.md".into(), formats(&specs)), ("docs/providers.md".into(), providers::index())];
+    documents.extend(providers::pages(workspace));
+    documents
 }
 
 /// Writes them.
 pub(crate) fn write(workspace: &Workspace) -> Outcome<()> {
-    for (file, text) in all() {
+    for (file, text) in all(workspace) {
         let path = workspace.root.join(&file);
         fs::create_dir_all(path.parent().unwrap_or(&workspace.root))?;
         fs::write(path, text)?;

@@ -4,6 +4,7 @@
 
 mod cargo;
 mod docs;
+mod external;
 mod runner;
 #[path = "../../crates/testkit/src/server.rs"]
 #[allow(dead_code, unreachable_pub, reason = "a file of the test kit, which chores must not wait for to be built")]
@@ -27,6 +28,7 @@ type Outcome<T> = Result<T, Failure>;
 
 const USAGE: &str = "\
 cargo xtask test [--external] [--crash]      format, tidiness, lints, tests and doctests
+cargo xtask external                         only what --external adds: checks by the vendors' own SDKs
 cargo xtask tidy                             the rules that no compiler knows
 cargo xtask golden                           writes the golden files anew; review them like code
 cargo xtask docs                             writes the generated documents
@@ -48,6 +50,7 @@ fn run(words: &[&str]) -> Outcome<()> {
     let workspace = Workspace::find()?;
     match words {
         ["test", flags @ ..] => steps::test(&workspace, &Request::parse(flags).ok_or(USAGE)?),
+        ["external"] => steps::external(&workspace),
         ["tidy"] => tidy::check(&workspace),
         ["golden"] => Cargo::new(&workspace, &["test", "--workspace"]).env("UPDATE_GOLDEN", "1").run(),
         ["docs"] => docs::write(&workspace),

@@ -9,7 +9,7 @@ use crate::server::Sync;
 use crate::services::{Postgres, continuous};
 use crate::tally::Tally;
 use crate::workspace::Workspace;
-use crate::{Outcome, tidy};
+use crate::{Outcome, external as others, tidy};
 
 /// Which checks were asked for beyond the usual ones.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -43,11 +43,14 @@ const ALL: Features = ("all features", &["--all-features"]);
 /// Runs the checks up to the first that fails.
 pub(crate) fn test(workspace: &Workspace, request: &Request) -> Outcome<()> {
     let runner = Runner::choose(workspace);
-    let mut session = Checks { tally: Tally::default(), tests_ran: false, without: None };
+    let mut session = Checks { tally: Tally::default(), tests_ran: false, skipped: Vec::new() };
     let kills = if request.crash { Kills::Many } else { Kills::Few };
-    let verdict = session.run(workspace, runner, kills);
+    let mut verdict = session.run(workspace, runner, kills);
+    if verdict.is_ok() && request.external {
+        verdict = session.external(workspace);
+    }
     println!();
-    for skipped in session.without.iter().cloned().chain(skipped(request, runner, &session.tally)) {
+    for skipped in session.skipped.iter().cloned().chain(skipped(request, runner, &session.tally)) {
         println!("skipped: {skipped}");
     }
     match (&verdict, session.tests_ran) {
@@ -57,11 +60,18 @@ pub(crate) fn test(workspace: &Workspace, request: &Request) -> Outcome<()> {
     verdict
 }
 
+/// Runs only the checks by others.
+pub(crate) fn external(workspace: &Workspace) -> Outcome<()> {
+    let mut session = Checks { tally: Tally::default(), tests_ran: false, skipped: Vec::new() };
+    let verdict = session.external(workspace);
+    session.skipped.iter().for_each(|skipped| println!("skipped: {skipped}"));
+    verdict
+}
+
 struct Checks {
     tally: Tally,
     tests_ran: bool,
-    /// The service that could not be started.
-    without: Option<String>,
+    skipped: Vec<String>,
 }
 
 impl Checks {
@@ -77,12 +87,19 @@ impl Checks {
             // Only the tests of all features know of services; these end with the round.
             let postgres = (*name == ALL.0).then(|| Postgres::find(Sync::Off));
             if let Some(postgres) = &postgres {
-                self.without = postgres.skipped(continuous())?;
+                self.skipped.extend(postgres.skipped(continuous())?);
             }
             let set = Set { features, kills, postgres: postgres.as_ref().and_then(Postgres::url) };
             step(&format!("tests, {name}"), || runner.run(workspace, &set, &mut self.tally))?;
         }
         step("doctests", || runner::doctests(workspace, &mut self.tally))
+    }
+
+    fn external(&mut self, workspace: &Workspace) -> Outcome<()> {
+        step("external", || {
+            self.skipped.extend(others::check(workspace)?);
+            Ok(())
+        })
     }
 }
 
@@ -119,7 +136,7 @@ fn skipped(request: &Request, runner: Runner, tally: &Tally) -> Vec<String> {
     let reasons = [
         (!corpus, "the public corpus (TURNKEEP_CORPUS names no folder)"),
         (runner == Runner::CargoTest, "nextest (not installed; cargo test ran the tests)"),
-        (request.external, "--external (nothing is registered under it yet)"),
+        (!request.external, "--external (the vendors' own types, their stream readers, a mock server)"),
         (!request.crash, "--crash (processes are killed 20 times instead of 200)"),
     ];
     let reasons = reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason.to_owned());
@@ -138,7 +155,7 @@ mod tests {
 
     #[test]
     fn what_was_not_run_is_named() {
-        let request = Request { external: true, crash: false };
+        let request = Request { external: false, crash: false };
         let tally = Tally { ignored: vec!["slow_one".to_owned()], ..Tally::default() };
 
         let skipped = skipped(&request, Runner::CargoTest, &tally);

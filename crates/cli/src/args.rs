@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Diff(Diff),
     /// Check a file against the rules of a target; exit 7 where it breaks one
     Lint(Lint),
+    /// Make the history of a session valid for a vendor, and say what that took
+    Repair(Repair),
     /// List stored sessions
     Ls(Ls),
     /// Search what was said in stored sessions
@@ -239,6 +241,35 @@ pub(crate) struct Lint {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Group)]
+pub(crate) struct Repair {
+    /// The file, or the id of a stored session; `-` is standard input
+    #[arg(value_name = "FILE|ID")]
+    pub(crate) input: PathBuf,
+    /// Where to write the request; standard output where it is not named
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// The vendor's wire; that of the input where it is one
+    #[arg(long = "for", value_name = "TARGET", value_parser = rules)]
+    pub(crate) target: Option<Target>,
+    /// The model that the request is for
+    #[arg(long, value_name = "M")]
+    pub(crate) model: Option<String>,
+    /// Write the edits to a file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Only say what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the edits as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
 }
 
 /// What a conversion hides.

@@ -28,6 +28,9 @@ fn loss(change: Change, holder: &str) -> Loss {
     let (kind, what) = match (&change.before, &change.after) {
         (Some(_), None) => (LossKind::Dropped, format!("{holder} has no place for it")),
         (None, _) => (LossKind::Synthesised, format!("{holder} cannot leave it out")),
+        (Some(_), Some(_)) if change.at.ends_with("].call") => {
+            (LossKind::Renamed, format!("{holder} has another id for the call"))
+        }
         (Some(_), Some(_)) => (LossKind::Coerced, format!("{holder} holds it in another form")),
     };
     Loss::encode(kind, change.at, what)

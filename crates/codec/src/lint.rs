@@ -1,9 +1,14 @@
 //! What is wrong with a document, place by place.
 
+mod session;
+
 use turnkeep_model::{Error, ErrorKind, Result};
+
+pub use session::lint_session;
 
 use crate::format::{anthropic, bedrock, gemini, geppetto, ollama_chat, openai_chat, responses};
 use crate::input::Input;
+use crate::wire;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,11 +96,22 @@ pub fn targets() -> impl Iterator<Item = String> {
     })
 }
 
-/// The rules of a wire, all of its dialects together; none where they are not told as data.
-pub fn rules(wire: &str) -> Vec<&'static Rule> {
+/// The rules of a wire, all of its dialects together; none where no rules are known.
+pub fn rules(wire: &str) -> Vec<Rule> {
+    let told = |rule: &wire::Rule| Rule {
+        id: rule.id,
+        severity: rule.severity,
+        models: if rule.models.is_empty() { "all" } else { rule.models },
+        evidence: rule.evidence.text(),
+        fix: rule.fix,
+    };
     match wire {
-        "openai.chat" => openai_chat::lint::rules(),
-        "ollama.chat" => ollama_chat::lint::rules(),
+        "openai.chat" => openai_chat::lint::rules().into_iter().cloned().collect(),
+        "ollama.chat" => ollama_chat::lint::rules().into_iter().cloned().collect(),
+        "openai.responses" => responses::rules(),
+        "anthropic.messages" => anthropic::RULES.iter().copied().flatten().map(told).collect(),
+        "gemini.contents" => gemini::rules(),
+        "bedrock.converse" => bedrock::RULES.iter().map(told).collect(),
         _ => Vec::new(),
     }
 }

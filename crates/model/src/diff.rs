@@ -1,5 +1,7 @@
 //! How two sessions differ, place by place.
 
+mod renames;
+
 use crate::block::{Block, Body};
 use crate::extra::{Extra, NATIVE};
 use crate::json::{Json, JsonString, Object, TreeSink};
@@ -22,12 +24,15 @@ pub struct Change {
 /// Every place where `b` differs from `a`.
 ///
 /// Of messages only their order counts and which blocks belong together, not the numbers that say it: a block that was
-/// of one message with the block before it differs in `message.joined`.
+/// of one message with the block before it differs in `message.joined`. A call that has another id, and its result with
+/// it, is one difference: `turns[0].blocks[1].call` with both ids.
 pub fn diff(a: &Session, b: &Session) -> Vec<Change> {
     if a == b {
         return Vec::new();
     }
-    let mut differ = Differ { changes: Vec::new(), order: [message_order(a), message_order(b)] };
+    let renamed = renames::renamed(a, b);
+    let (a, changes) = renamed.as_ref().map_or((a, Vec::new()), |(a, changes)| (a, changes.clone()));
+    let mut differ = Differ { changes, order: [message_order(a), message_order(b)] };
     differ.trees(&tree(&a.head()), &tree(&b.head()), &mut String::new());
     for pair in align(&a.turns, &b.turns, alike_turns) {
         differ.turns(pair, a, b);

@@ -13,7 +13,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Fault> {
     let ids = format::ALL.iter().map(|codec| codec.spec().id);
     let bare = ids.filter(|id| !has_fixtures(workspace, id));
     let mut faults: Vec<Fault> = bare.map(|id| format!("fixtures/{id}: the format has no fixtures")).collect();
-    let kept = docs::all().into_iter();
+    let kept = docs::all(workspace).into_iter();
     let stale = kept.filter(|(file, text)| workspace.text(file).as_ref() != Some(text));
     faults.extend(stale.map(|(file, _)| format!("{}: is stale; run `cargo xtask docs`", file.display())));
     let changes = workspace.text(Path::new("CHANGELOG.md")).unwrap_or_default();

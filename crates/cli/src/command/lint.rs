@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use turnkeep_codec::lint::{Finding, Severity, Strictness, lint};
-use turnkeep_codec::{Codec, Confidence, EncodeOptions, Input, Target};
+use turnkeep_codec::lint::{Finding, Severity, Strictness, lint, lint_session};
+use turnkeep_codec::{Codec, Confidence, EncodeOptions, Input, Target, format};
 use turnkeep_file::Source;
-use turnkeep_model::{Json, Result};
+use turnkeep_model::{Error, ErrorKind, Json, Result};
 
 use super::Ending;
 use crate::args::{Lint, source_of};
@@ -33,6 +33,11 @@ fn judge(args: &Lint, source: &Source) -> Result<Vec<Finding>> {
     let input = source.input();
     match foreign(args, &input) {
         None => lint(input, target, strictness),
+        Some(codec) if format::wire(args.target.codec.spec().id).is_some() => {
+            let archive = codec.decode(input, &Default::default())?.archive;
+            let nothing = || Error::new(ErrorKind::NotFound, "there is no session to judge");
+            lint_session(archive.main_session().ok_or_else(nothing)?, target, strictness)
+        }
         Some(codec) => {
             say(&format!("{} is written as {target} first, and that is judged", codec.spec().id));
             let written = written_as(codec, input, &args.target)?;
@@ -47,7 +52,7 @@ fn written_as(codec: &'static dyn Codec, input: Input<'_>, target: &Target) -> R
 }
 
 /// The target as rules are asked for: its id, and its variant where one is named.
-fn named(target: &Target) -> String {
+pub(super) fn named(target: &Target) -> String {
     let id = target.codec.spec().id;
     target.variant.as_ref().map_or_else(|| id.to_owned(), |variant| format!("{id}:{variant}"))
 }
@@ -64,7 +69,7 @@ fn foreign(args: &Lint, input: &Input<'_>) -> Option<&'static dyn Codec> {
     args.reading.from.or_else(sniffed).filter(|codec| family(*codec) != family(args.target.codec))
 }
 
-fn as_json(finding: &Finding) -> Json {
+pub(super) fn as_json(finding: &Finding) -> Json {
     let line = finding.line.map_or(Json::Null, |line| Json::from(line as u64));
     object([
         ("rule", finding.rule.into()),

@@ -8,6 +8,7 @@ mod formats;
 mod lint;
 mod manual;
 mod run;
+mod repair;
 mod show;
 mod sniff;
 mod store;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: Command) -> Ending {
         Command::Convert(args) => convert::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Lint(args) => lint::run(&args),
+        Command::Repair(args) => repair::run(&args),
         Command::Ls(args) => store::ls(&args),
         Command::Search(args) => store::search(&args),
         Command::Fork(args) => store::fork(&args),

@@ -3,7 +3,7 @@
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::codec::Codec;
-use crate::wire::WireCodec;
+use crate::wire::{Wire, WireCodec};
 
 pub mod anthropic;
 pub mod bedrock;
@@ -51,6 +51,21 @@ pub static ALL: &[&dyn Codec] = &[
     &WireCodec(bedrock::Converse),
     &markdown::MarkdownCodec,
 ];
+
+/// The wires among them.
+static WIRES: &[&dyn Wire] = &[
+    &openai_chat::ChatWire,
+    &responses::Responses,
+    &anthropic::Messages,
+    &gemini::Gemini,
+    &ollama_chat::OllamaWire,
+    &bedrock::Converse,
+];
+
+/// The vendor's wire with this id, if it is one.
+pub fn wire(id: &str) -> Option<&'static dyn Wire> {
+    WIRES.iter().copied().find(|wire| wire.spec().id == id)
+}
 
 /// The format with this id.
 ///

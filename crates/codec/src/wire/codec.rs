@@ -5,6 +5,7 @@ use turnkeep_model::{Archive, Error, ErrorKind, FinishReason, Loss, LossKind, Re
 
 use super::frame::{self, Frames};
 use super::kind::{Kind, Parts};
+use super::ready;
 use super::stream::{Assembler, assemble};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Spec};
 use crate::honest;
@@ -105,7 +106,7 @@ impl<W: Wire> Codec for WireCodec<W> {
                 (kind, body_of(kind, &parts), None)
             }
             _ => {
-                let (body, losses) = self.0.next_request(session, options);
+                let (body, losses) = next(&self.0, session, options);
                 (Kind::Request, body, Some(losses))
             }
         };
@@ -219,6 +220,20 @@ impl<'a> Found<'a> {
     fn new(kind: Kind, parts: Parts) -> Found<'a> {
         Found { kind, parts, items: Vec::new(), beside: Vec::new(), losses: Vec::new() }
     }
+}
+
+/// The next request of a session, and what is known of what became of it. What came from this wire is in its vendor's
+/// words already.
+pub(super) fn next(wire: &dyn Wire, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+    let kind = session.extra.spelling(wire.spec().id, "kind").and_then(Json::as_str);
+    if kind.is_some_and(|word| Kind::from_word(&word).is_some()) {
+        return wire.next_request(session, options);
+    }
+    let (session, mut losses) = ready::ready(session);
+    let (mut body, more) = wire.next_request(&session, options);
+    ready::well_formed(&mut body);
+    losses.extend(more);
+    (body, losses)
 }
 
 /// Whether an input is one object. One that only YAML would call an object is not: `data: {…}` is an event.

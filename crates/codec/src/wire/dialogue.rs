@@ -131,7 +131,11 @@ impl<'a> Dialogue<'a> {
             }
             answers.push(match results.claim(&call.call, index) {
                 Some((at, block, result)) => Item::Result(at, block, result, id.clone()),
-                None => Item::Unknown(id.clone()),
+                None => {
+                    let what = "it has no recorded result; one that says so is sent with it";
+                    self.losses.push(Loss::encode(LossKind::Repaired, at.path(""), what));
+                    Item::Unknown(id.clone())
+                }
             });
             self.push(Side::Assistant, Item::Call(at, block, call, id));
         }

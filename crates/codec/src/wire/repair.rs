@@ -5,10 +5,12 @@
 
 mod ids;
 mod pair;
+mod whole;
 
 use turnkeep_model::{Author, Block, Body, Extra, Loss, LossKind, Media, Part, Reasoning, Session, Text, Turn};
 
 pub use ids::{IdRule, legal_name};
+pub use whole::{Repaired, repair};
 
 /// What a model is told of a call whose outcome nobody knows.
 pub const INTERRUPTED: &str = "[interrupted: this call has no recorded result; whether it took effect is unknown]";

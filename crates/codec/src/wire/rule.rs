@@ -35,6 +35,15 @@ pub enum Evidence {
     Stated(&'static str),
 }
 
+impl Evidence {
+    /// The words, whoever says them.
+    pub fn text(&self) -> &'static str {
+        match self {
+            Evidence::Answer(text) | Evidence::Stated(text) => text,
+        }
+    }
+}
+
 impl std::fmt::Display for Evidence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

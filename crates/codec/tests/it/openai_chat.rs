@@ -241,28 +241,6 @@ fn the_next_request_of_any_session_is_clean_for_every_vendor() {
     });
 }
 
-/// The page of a wire lists its rules as they are; `UPDATE_GOLDEN=1` writes them.
-#[test]
-fn the_pages_list_every_rule() {
-    for wire in [ID, "ollama.chat"] {
-        let path = format!("{}/../../docs/providers/{wire}.md", env!("CARGO_MANIFEST_DIR"));
-        let page = std::fs::read_to_string(&path).unwrap();
-        let (before, rest) = page.split_once("<!-- rules -->\n").unwrap();
-        let (_, after) = rest.split_once("<!-- end of rules -->\n").unwrap();
-        let mut table =
-            "| rule | severity | who | what the vendor answers | what to do |\n|---|---|---|---|---|\n".to_owned();
-        for rule in turnkeep_codec::lint::rules(wire) {
-            let turnkeep_codec::lint::Rule { id, severity, models, evidence, fix } = rule;
-            table += &format!("| {id} | {} | {models} | {evidence} | {fix} |\n", severity.as_str());
-        }
-        let wanted = format!("{before}<!-- rules -->\n{table}<!-- end of rules -->\n{after}");
-        if std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1") {
-            std::fs::write(&path, &wanted).unwrap();
-        }
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), wanted, "{path}");
-    }
-}
-
 #[test]
 fn the_next_request_of_any_record_is_clean_for_every_vendor() {
     let Some(records) = corpus::records("openai-chat") else {

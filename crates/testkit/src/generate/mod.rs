@@ -6,6 +6,7 @@
 mod block;
 mod bytes;
 mod extra;
+mod history;
 mod journal;
 mod json;
 mod options;
@@ -36,6 +37,7 @@ pub(crate) use fields;
 pub use block::{block, body, media, message_key, part, reasoning, tool_result};
 pub use bytes::{Mutation, mutated, mutations, noise};
 pub use extra::extra;
+pub use history::history;
 pub use journal::{event, journal};
 pub use json::{json, json_string, number, object, plain_json};
 pub use options::{options, response_format, tool_spec};

@@ -92,7 +92,8 @@ fn sends(block: &Block, host: &str, model: &str, is_own: bool) -> Result<(), (Lo
 }
 
 fn verifies(reasoning: &Reasoning, host: &str, model: &str) -> bool {
-    let is_opaque = reasoning.signature.is_some() || reasoning.text.is_none() && reasoning.encrypted.is_some();
+    let is_signed = reasoning.signature.as_deref().is_some_and(|signature| !signature.is_empty());
+    let is_opaque = is_signed || reasoning.text.is_none() && reasoning.encrypted.is_some();
     reasoning.scope.as_ref().is_some_and(|scope| {
         is_opaque
             && scope.provider.as_deref() == Some(host)
@@ -100,27 +101,10 @@ fn verifies(reasoning: &Reasoning, host: &str, model: &str) -> bool {
     })
 }
 
-/// Blocks of Anthropic's that the model has no place for.
-const VENDORS: &[&str] = &[
-    "document",
-    "image",
-    "search_result",
-    "server_tool_use",
-    "web_search_tool_result",
-    "web_fetch_tool_result",
-    "code_execution_tool_result",
-    "bash_code_execution_tool_result",
-    "text_editor_code_execution_tool_result",
-    "tool_search_tool_result",
-    "container_upload",
-    "mcp_tool_use",
-    "mcp_tool_result",
-    "compaction",
-];
-
+/// Whether a block that the model has no place for is the vendor's own: other vendors use the same words for others.
 fn is_vendors(kind: &str, raw: &Json, is_own: bool) -> bool {
     let typed = raw.as_object().and_then(|raw| raw.get_str("type")).is_some_and(|word| word == kind);
-    typed && (is_own || VENDORS.contains(&kind))
+    typed && is_own
 }
 
 /// A history with calls needs the tools it calls; names are made legal.

@@ -85,7 +85,8 @@ fn sends(block: &Block, model: &str, is_own: bool) -> Result<(), (LossKind, &'st
 }
 
 fn verifies(reasoning: &Reasoning, model: &str) -> bool {
-    let is_opaque = reasoning.signature.is_some() || reasoning.text.is_none() && reasoning.encrypted.is_some();
+    let is_signed = reasoning.signature.as_deref().is_some_and(|signature| !signature.is_empty());
+    let is_opaque = is_signed || reasoning.text.is_none() && reasoning.encrypted.is_some();
     reasoning.scope.as_ref().is_some_and(|scope| {
         is_opaque
             && scope.provider.as_deref() == Some(HOST)

@@ -6,13 +6,20 @@ use turnkeep_model::{
     Scope, Session, Text, ToolCall, ToolResult, Turn, Usage,
 };
 
-use super::{FORMAT, options, spelled};
+use super::{FORMAT, options, restore, spelled};
 use crate::take;
 use crate::turns::TurnBuilder;
 use crate::wire::Parts;
 
-/// The session of some bodies.
+/// The session of some bodies, and the order of their fields where it is not the usual one.
 pub(super) fn session(parts: Parts) -> Result<(Session, Vec<Loss>)> {
+    let original = parts.clone();
+    let mut session = read(parts)?;
+    restore::note_order(&original, &mut session);
+    Ok((session, Vec::new()))
+}
+
+fn read(parts: Parts) -> Result<Session> {
     let mut decoder = Decoder::default();
     let mut session = Session::default();
     if let Some(request) = parts.request {
@@ -24,7 +31,7 @@ pub(super) fn session(parts: Parts) -> Result<(Session, Vec<Loss>)> {
     session.turns = decoder.turns.finish();
     session.turns.iter_mut().for_each(|turn| turn.extra.tidy());
     session.extra.tidy();
-    Ok((session, Vec::new()))
+    Ok(session)
 }
 
 fn object(body: Json, what: &str) -> Result<Object> {
@@ -67,8 +74,7 @@ impl Decoder {
     fn system(&mut self, body: &mut Object, key: &'static str) {
         let Some(mut content) = take::object(body, key) else { return };
         let parts = content.get("parts").and_then(Json::as_array).map(<[Json]>::to_vec).unwrap_or_default();
-        let is_text =
-            |part: &Json| part.as_object().is_some_and(|part| part.len() == 1 && part.get_str("text").is_some());
+        let is_text = |part: &Json| part.as_object().is_some_and(|part| part.get_str("text").is_some());
         if parts.is_empty() || !parts.iter().all(is_text) {
             return body.set(key, content);
         }
@@ -81,6 +87,12 @@ impl Decoder {
             spelling.spelling.set("place", key);
             if let Some(rest) = rest.take() {
                 spelling.fields.push("content", rest);
+            }
+            let beside = part.as_object().into_iter().flat_map(Object::iter);
+            let beside = beside.filter(|(key, _)| key.to_str_lossy() != "text");
+            let beside: Object = beside.map(|(key, value)| (key.clone(), value.clone())).collect();
+            if !beside.is_empty() {
+                spelling.fields.push("part", beside);
             }
             self.turns.push(block);
         }

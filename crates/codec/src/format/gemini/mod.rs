@@ -5,10 +5,13 @@ mod lint;
 mod options;
 mod request;
 mod restore;
+mod rules;
+mod settle;
 mod stream;
+mod view;
 mod wire;
 
-pub(crate) use lint::lint;
+pub(crate) use lint::{lint, rules};
 pub(super) use wire::Gemini;
 
 /// The format's id, under which its extras are kept.

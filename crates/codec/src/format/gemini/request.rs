@@ -1,9 +1,9 @@
 //! The next request of any session: made valid for the vendor, then written.
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Author, Block, Body, Data, Loss, LossKind, Media, Part, Reasoning, Session, Text, ToolResult};
+use turnkeep_model::{Author, Block, Body, Data, Loss, LossKind, Part, Reasoning, Session, Text, ToolResult};
 
-use super::{FORMAT, options, restore};
+use super::{FORMAT, options, restore, settle};
 use crate::codec::EncodeOptions;
 use crate::wire::Kind;
 use crate::wire::repair::{History, IdRule, Piece, Sends, speaker};
@@ -12,7 +12,6 @@ use crate::wire::repair::{History, IdRule, Piece, Sends, speaker};
 const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
 
 const IDS: IdRule = IdRule { shortest: 1, longest: 128, legal: |c| c.is_ascii_graphic() };
-const LONGEST_NAME: usize = 64;
 
 /// The next request, and what is known of what did not survive.
 pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss>) {
@@ -35,7 +34,7 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
             body.push(key.clone(), value.clone());
         }
     }
-    options::put(&writable(session, own), &mut body);
+    options::put(&writable(session, own, &mut losses), &mut body);
     (Json::Object(body), losses)
 }
 
@@ -62,11 +61,11 @@ fn model(session: &Session, wanted: &EncodeOptions, losses: &mut Vec<Loss>) -> S
 }
 
 /// The session's settings as this wire can hold them.
-fn writable(session: &Session, own: bool) -> Session {
+fn writable(session: &Session, own: bool, losses: &mut Vec<Loss>) -> Session {
     let mut head = session.head();
     if !own {
         head.extra.remove(FORMAT);
-        head.tools.iter_mut().for_each(|tool| tool.extra = Default::default());
+        settle::settings(&mut head, losses);
     }
     head
 }
@@ -78,13 +77,16 @@ fn history(session: &Session, own: bool) -> History {
     }
     history.limit_reasoning(session, |reasoning, _| sends(reasoning, own));
     history.plain_bodies(|_| own);
-    history.describe_media(|media, _| takes(media), |_| false);
+    history.describe_media(|media, _| own || settle::takes(media), |_| false);
+    if !own {
+        settle::bodies(&mut history);
+    }
     history.remove_empty_text(str::is_empty);
     history.pieces.iter_mut().for_each(|piece| piece.block.author = speaker(&piece.block));
     history.pair_calls();
     name_results(&mut history);
     history.rename_calls(&IDS);
-    history.rename_tools(LONGEST_NAME);
+    settle::names(&mut history);
     history.pieces.iter_mut().for_each(|piece| settle_result(&mut piece.block.body));
     history.number_messages(|before, block| {
         side(before) == side(block) && before.author == block.author || results(before, block)
@@ -101,10 +103,6 @@ fn sends(reasoning: &Reasoning, own: bool) -> Sends {
         (false, Some(_)) => Sends::Text,
         (false, None) => Sends::Nothing,
     }
-}
-
-fn takes(media: &Media) -> bool {
-    media.inline.is_some() || media.url.as_deref().is_some_and(|url| !url.starts_with("data:"))
 }
 
 /// Who speaks, as the vendor tells them apart.

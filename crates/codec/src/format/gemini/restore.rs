@@ -4,10 +4,41 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, ExtraPart, Media, Part, Session, ToolCall, ToolResult, Turn, Usage};
 
 use super::{FORMAT, SPELLINGS, options};
-use crate::wire::{Kind, Parts};
+use crate::wire::{Kind, Parts, order};
 
 /// The bodies of a session that was decoded from this wire.
 pub(super) fn parts(session: &Session, kind: Kind) -> Parts {
+    let mut parts = usual_parts(session, kind);
+    if let Some(Json::Object(orders)) = session.extra.spelling(FORMAT, "order") {
+        let bodies = [("request", &mut parts.request), ("response", &mut parts.response)];
+        for (name, body) in bodies {
+            body.iter_mut().zip(orders.get(name)).for_each(|(body, noted)| order::apply(body, noted));
+        }
+    }
+    parts
+}
+
+/// Notes the order of fields where a writing would have another.
+pub(super) fn note_order(original: &Parts, session: &mut Session) {
+    let kind = match (&original.request, &original.response) {
+        (Some(_), Some(_)) => Kind::Exchange,
+        (_, None) => Kind::Request,
+        (None, Some(_)) => Kind::Response,
+    };
+    let written = usual_parts(session, kind);
+    let noted = |original: &Option<Json>, written: &Option<Json>| order::of(original.as_ref()?, written.as_ref()?);
+    let orders = [
+        ("request", noted(&original.request, &written.request)),
+        ("response", noted(&original.response, &written.response)),
+    ];
+    let orders: Object = orders.into_iter().filter_map(|(name, order)| Some((name, order?))).collect();
+    if !orders.is_empty() {
+        session.extra.part_mut(FORMAT).spelling.set("order", orders);
+    }
+}
+
+/// The bodies with their fields in the order of the documentation.
+fn usual_parts(session: &Session, kind: Kind) -> Parts {
     let answer = || session.turns.iter().rfind(|turn| is_answer(turn));
     Parts {
         request: matches!(kind, Kind::Request | Kind::Exchange).then(|| request(session)),
@@ -84,7 +115,10 @@ impl SystemText {
                 self.content = rest.clone();
             }
             let text = block.body.as_text().unwrap_or_default();
-            self.parts.push(Json::Object([("text", Json::from(text))].into_iter().collect()));
+            let mut part: Object = [("text", Json::from(text))].into_iter().collect();
+            let beside = block.extra.fields(FORMAT).and_then(|fields| fields.get("part")?.as_object());
+            beside.into_iter().flat_map(Object::iter).for_each(|(key, value)| part.push(key.clone(), value.clone()));
+            self.parts.push(Json::Object(part));
         }
     }
 

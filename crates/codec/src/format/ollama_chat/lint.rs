@@ -68,9 +68,18 @@ const ORPHAN: crate::lint::Rule = crate::lint::Rule {
     fix: "drop the result",
 };
 
+/// What is told of calls that nothing answers.
+const DANGLING: crate::lint::Rule = crate::lint::Rule {
+    id: "OL-DANGLING",
+    severity: Warning,
+    models: "all",
+    evidence: "nothing; the model wonders, or calls again",
+    fix: "answer the call, saying that its outcome is unknown where it is",
+};
+
 /// Every rule.
 pub(crate) fn rules() -> Vec<&'static crate::lint::Rule> {
-    RULES.iter().map(|rule| &rule.told).chain([&ORPHAN]).collect()
+    RULES.iter().map(|rule| &rule.told).chain([&ORPHAN, &DANGLING]).collect()
 }
 
 /// Checks a body against the rules.
@@ -108,7 +117,7 @@ fn check(body: &Node<'_>, text: &str, strictness: Strictness) -> Vec<Finding> {
             }
         }
     }
-    findings.extend(orphans(messages, text));
+    findings.extend(unpaired(messages, text));
     findings
 }
 
@@ -141,27 +150,27 @@ fn images(message: &Node<'_>, at: &str) -> Vec<(String, u32)> {
     wrong.map(|(index, image)| (format!("{at}.images[{index}]"), image.at)).collect()
 }
 
-/// Results beyond the calls before them. Ollama takes them; the model wonders.
-fn orphans(messages: &[Node<'_>], text: &str) -> Vec<Finding> {
-    let mut open = 0usize;
+/// Results beyond the calls before them, and calls that the talk goes on without. Ollama takes both; the model wonders.
+fn unpaired(messages: &[Node<'_>], text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let mut open: Vec<(usize, u32)> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
-        open += message.get("tool_calls").and_then(Node::as_array).map_or(0, <[_]>::len);
-        if message.get("role").and_then(Node::as_str).is_none_or(|role| role != "tool") {
-            continue;
+        let is_result = message.get("role").and_then(Node::as_str).is_some_and(|role| role == "tool");
+        if is_result && open.is_empty() {
+            findings.push(told(&ORPHAN, index, message.at, text));
+        } else if is_result {
+            open.remove(0);
+        } else {
+            findings.extend(open.drain(..).map(|(index, at)| told(&DANGLING, index, at, text)));
         }
-        if open == 0 {
-            let line = Some(line_and_column(text, message.at as usize).0);
-            let what = "no call is open that this result answers; drop it".to_owned();
-            findings.push(Finding {
-                rule: "OL-ORPHAN",
-                severity: Warning,
-                at: format!("messages[{index}]"),
-                line,
-                what,
-            });
-        }
-        open = open.saturating_sub(1);
+        let calls = message.get("tool_calls").and_then(Node::as_array).map_or(0, <[_]>::len);
+        open.extend(std::iter::repeat_n((index, message.at), calls));
     }
     findings
+}
+
+fn told(rule: &crate::lint::Rule, index: usize, at: u32, text: &str) -> Finding {
+    let line = Some(line_and_column(text, at as usize).0);
+    let what = format!("{}; {}", rule.evidence, rule.fix);
+    Finding { rule: rule.id, severity: rule.severity, at: format!("messages[{index}]"), line, what }
 }

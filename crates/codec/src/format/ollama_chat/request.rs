@@ -109,8 +109,12 @@ fn head(session: &Session, own: bool, losses: &mut Vec<Loss>) -> Session {
         head.tools.iter_mut().for_each(|tool| tool.extra = Extra::NONE);
     }
     for tool in &mut head.tools {
-        if !matches!(tool.parameters, Json::Object(_)) {
-            tool.parameters = Json::Null;
+        match &mut tool.parameters {
+            Json::Object(schema) if schema.get_str("type").is_none_or(|kind| kind != "object") => {
+                schema.set("type", "object");
+            }
+            Json::Object(_) => {}
+            parameters => *parameters = Json::Null,
         }
     }
     let options = &mut head.options;

@@ -2,7 +2,7 @@
 
 mod history;
 mod rules;
-mod settings;
+pub(crate) mod settings;
 mod view;
 
 use turnkeep_model::{Error, ErrorKind, Result, line_and_column};

@@ -6,9 +6,11 @@ use turnkeep_model::{
     ToolMode, ToolResult, ToolSpec,
 };
 
+use super::lint::settings::{knows_no_system, takes_no_stop};
 use super::profile::{EffortIn, Profile, ThinkingIn};
 use super::{ID, media, options, profile, restore};
 use crate::codec::EncodeOptions;
+use crate::format::responses::is_strict;
 use crate::wire::Kind;
 use crate::wire::repair::{History, INTERRUPTED, Piece, Sends, legal_name, speaker};
 
@@ -26,12 +28,40 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
     let mut losses = std::mem::take(&mut history.losses);
     let mut head = head(session, profile, keeps, &mut losses);
     let model = model(session, profile, own, wanted, &mut losses);
+    if matches!(profile.name, "openai" | "azure") {
+        of_model(&model, &mut history, &mut head, &mut losses);
+    }
     head.extra.part_mut(ID).fields.remove("model");
     head.extra.tidy();
     let (blocks, _) = history.into_blocks();
     let blocks: Vec<&Block> = blocks.iter().collect();
     let body = options::request(&head, Some(&model), restore::messages(&blocks));
     (Json::Object(body), losses)
+}
+
+/// What OpenAI's models do not take, and what its strict schemas have to be.
+fn of_model(model: &str, history: &mut History, head: &mut Session, losses: &mut Vec<Loss>) {
+    if takes_no_stop(model) && !head.options.stop.is_empty() {
+        head.options.stop.clear();
+        losses.push(Loss::encode(LossKind::Dropped, "options.stop", "this model takes no text that ends an answer"));
+    }
+    for (index, tool) in head.tools.iter_mut().enumerate() {
+        if tool.strict == Some(true) && !is_closed(&tool.parameters) {
+            tool.strict = None;
+            let at = format!("tools[{index}].strict");
+            losses.push(Loss::encode(LossKind::Dropped, at, "a strict schema is closed and requires every property"));
+        }
+    }
+    let is_system = |piece: &&mut Piece| matches!(piece.block.author, Author::System | Author::Developer);
+    for piece in history.pieces.iter_mut().filter(|_| knows_no_system(model)).filter(is_system) {
+        piece.block.author = Author::User;
+        losses.push(Loss::encode(LossKind::Coerced, piece.at("author"), "this model knows no system text"));
+    }
+}
+
+fn is_closed(schema: &Json) -> bool {
+    let closed = schema.as_object().and_then(|schema| schema.get("additionalProperties")?.as_bool()) == Some(false);
+    closed && is_strict(schema)
 }
 
 /// Whether a session was decoded from this wire.

@@ -107,7 +107,7 @@ fn only_json(value: &mut Json) {
 }
 
 /// Whether a schema says all that a strict one must: every property required, and no others.
-pub(super) fn is_strict(schema: &Json) -> bool {
+pub(crate) fn is_strict(schema: &Json) -> bool {
     match schema {
         Json::Object(object) => {
             let is_object = object.get_str("type").is_some_and(|kind| kind == "object");
@@ -214,7 +214,9 @@ fn of_budget(tokens: f64) -> Effort {
 pub(super) fn takes(media: &Media, aim: &Aim) -> bool {
     const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
     if aim.is_home {
-        return true;
+        let sounds =
+            media.media_type.as_deref().is_some_and(|kind| kind.starts_with("audio/") || kind.starts_with("video/"));
+        return !(sounds && part::usual_media_type(media) == "input_file" && media.inline.is_some());
     }
     let by_url = media.url.as_deref().is_some_and(|url| url.starts_with("https://") || url.starts_with("http://"));
     let has_data = media.inline.as_deref().is_some_and(|data| !data.is_empty());

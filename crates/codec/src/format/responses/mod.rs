@@ -24,6 +24,8 @@ mod tools;
 mod usage;
 mod wire;
 
+pub(crate) use fit::is_strict;
+pub(crate) use lint::rules;
 pub use lint::{RULES, Rule, lint};
 pub use profile::Profile;
 pub use stream::assembler;

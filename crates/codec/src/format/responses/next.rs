@@ -59,7 +59,8 @@ fn aim(session: &Session, options: &EncodeOptions) -> (Aim, Vec<Loss>) {
     let answered = answered.and_then(|turn| turn.provider.clone());
     let by_name = || of_model(&model);
     let home = answered.unwrap_or_else(|| request::model(session).map_or_else(by_name, |model| of_model(&model)));
-    let provider = if options.model.is_none() { home.clone() } else { by_name() };
+    let wanted = options.variant.as_deref().and_then(Profile::by_name).map(|profile| profile.name.to_owned());
+    let provider = wanted.unwrap_or_else(|| if options.model.is_none() { home.clone() } else { by_name() });
     let profile = Profile::by_name(&provider).unwrap_or(&OPENAI);
     let is_home = own && provider == home;
     let is_same_model = own && options.model.is_none();
@@ -103,12 +104,18 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
         |media| fit::takes(media, aim),
     );
     repair::name_files(&mut history);
+    if !aim.is_home {
+        repair::detail_images(&mut history);
+    }
     repair::results(&mut history);
     repair::answers_together(&mut history);
     if aim.profile.calls_stand_together {
         repair::calls_last(&mut history);
     }
     history.limit_reasoning(session, |reasoning, turn| repair::sends(reasoning, turn, aim));
+    if !aim.is_home {
+        repair::nameless_thinking(&mut history);
+    }
     history.remove_empty_text(str::is_empty);
     if aim.server_holds_items {
         repair::close_calls(&mut history);
@@ -122,8 +129,11 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
     repair::ids_without_reasoning(&mut history, session, aim);
     repair::followers(&mut history, aim);
     repair::own_messages(&mut history, session);
+    // An answer without an id is a message of one text, by the vendor's types.
+    let joins = |author: &Author| aim.is_home || *author != Author::Assistant;
     history.number_messages(|a, b| {
-        a.message.ordinal == b.message.ordinal && a.author == b.author && message::holds(a) && message::holds(b)
+        let one = a.message.ordinal == b.message.ordinal && a.author == b.author && joins(&a.author);
+        one && message::holds(a) && message::holds(b)
     });
     history.into_blocks()
 }

@@ -19,7 +19,34 @@ pub(super) fn authors(history: &mut History) {
             history.losses.push(Loss::encode(LossKind::Coerced, piece.at("author"), what));
             piece.block.author = author;
         }
+        type_text(&mut piece.block);
     }
+}
+
+/// Text has the type that goes with its author.
+fn type_text(block: &mut Block) {
+    let kind = block.extra.spelling(FORMAT, "type").and_then(Json::as_str);
+    let fits = match (&block.author, kind.as_deref()) {
+        (_, None) => true,
+        (Author::Assistant, Some(kind)) => matches!(kind, "output_text" | "refusal"),
+        (_, Some(kind)) => kind == "input_text",
+    };
+    if matches!(block.body, Body::Text(_)) && !fits {
+        block.extra.part_mut(FORMAT).spelling.remove("type");
+        block.extra.tidy();
+    }
+}
+
+/// Drops thinking without an id: the vendor's types know none.
+pub(super) fn nameless_thinking(history: &mut History) {
+    let losses = &mut history.losses;
+    history.pieces.retain(|piece| {
+        let nameless = matches!(piece.block.body, Body::Reasoning(_)) && piece.block.item_id.is_none();
+        if nameless {
+            losses.push(Loss::encode(LossKind::Dropped, piece.at(""), "thinking has an id with this vendor"));
+        }
+        !nameless
+    });
 }
 
 /// Makes summaries text, and drops what only another system or vendor knows.
@@ -57,6 +84,37 @@ pub(super) fn name_files(history: &mut History) {
         };
         if named {
             history.losses.push(Loss::encode(LossKind::Synthesised, at, "a file must have a name"));
+        }
+    }
+}
+
+/// An image says how closely it is looked at, in the vendor's words; `auto` is what it means to say nothing.
+pub(super) fn detail_images(history: &mut History) {
+    const DETAILS: &[&str] = &["auto", "low", "high", "original"];
+    let settle = |media: &mut Media| {
+        let known = media.detail.as_deref().is_some_and(|detail| DETAILS.contains(&detail));
+        let is_image = part::usual_media_type(media) == "input_image";
+        media.detail = is_image.then(|| media.detail.take().filter(|_| known).unwrap_or_else(|| "auto".to_owned()));
+        is_image && !known
+    };
+    for piece in &mut history.pieces {
+        match &mut piece.block.body {
+            Body::Media(media) => {
+                if settle(media) {
+                    let at = piece.at("detail");
+                    history.losses.push(Loss::encode(LossKind::Synthesised, at, "an image says how it is looked at"));
+                }
+            }
+            Body::ToolResult(result) => {
+                let media = result.parts.iter_mut().filter_map(|part| match part {
+                    Part::Media(media) => Some(media),
+                    _ => None,
+                });
+                media.for_each(|media| {
+                    settle(media);
+                });
+            }
+            _ => {}
         }
     }
 }

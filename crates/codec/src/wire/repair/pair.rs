@@ -6,6 +6,9 @@ use turnkeep_model::{Author, Block, Body, CallId, Loss, LossKind, Outcome, Text,
 
 use super::{History, INTERRUPTED, Piece};
 
+/// What is told of a call that a result was made up for.
+const UNANSWERED: &str = "it has no recorded result; one that says so is sent with it";
+
 /// Which call of the history a result answers: the index among its calls.
 type CallIndex = usize;
 
@@ -40,7 +43,7 @@ pub(super) fn pair(history: &mut History) {
             }
         }
     }
-    history.pieces = weave(others, answers);
+    history.pieces = weave(others, answers, &mut history.losses);
 }
 
 #[derive(Default)]
@@ -66,7 +69,7 @@ impl Pairing {
 }
 
 /// Puts the results after the answers that hold their calls.
-fn weave(others: Vec<Piece>, mut answers: Vec<Option<(usize, Piece)>>) -> Vec<Piece> {
+fn weave(others: Vec<Piece>, mut answers: Vec<Option<(usize, Piece)>>, losses: &mut Vec<Loss>) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::with_capacity(others.len() + answers.len());
     let mut due: Vec<(usize, Piece)> = Vec::new();
     let mut next_call = 0;
@@ -79,7 +82,10 @@ fn weave(others: Vec<Piece>, mut answers: Vec<Option<(usize, Piece)>>) -> Vec<Pi
         running = of;
         if let Body::ToolCall(call) = &piece.block.body {
             let answer = answers.get_mut(next_call).and_then(Option::take);
-            due.push(answer.unwrap_or_else(|| (usize::MAX, interrupted(&call.call, &piece))));
+            due.push(answer.unwrap_or_else(|| {
+                losses.push(Loss::encode(LossKind::Repaired, piece.at(""), UNANSWERED));
+                (usize::MAX, interrupted(&call.call, &piece))
+            }));
             next_call += 1;
         }
         pieces.push(piece);
@@ -159,7 +165,7 @@ mod tests {
 
         assert_eq!(shown(&history), ["call a", "call b", "result b B", &format!("result a {INTERRUPTED}"), "stop"]);
         let lost: Vec<_> = history.losses.iter().map(|loss| loss.at.as_str()).collect();
-        assert_eq!(lost, ["turns[0].blocks[4]", "turns[0].blocks[5]"]);
+        assert_eq!(lost, ["turns[0].blocks[4]", "turns[0].blocks[5]", "turns[0].blocks[0]"]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) fn temperature(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit
 }
 
 /// Models of OpenAI's that think and take no `stop`.
-fn takes_no_stop(model: &str) -> bool {
+pub(crate) fn takes_no_stop(model: &str) -> bool {
     let plain_o3 = model.starts_with("o3") && !model.starts_with("o3-mini");
     model.starts_with("gpt-5") && !model.contains("chat") || plain_o3 || ["o1-mini", "o4-mini"].contains(&model)
 }
@@ -39,10 +39,14 @@ pub(super) fn stop(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
     }
 }
 
+/// The first thinking models.
+pub(crate) fn knows_no_system(model: &str) -> bool {
+    model.starts_with("o1-mini") || model.starts_with("o1-preview")
+}
+
 /// The first thinking models, which know neither system nor developer text.
 pub(super) fn old_thinkers(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
-    let model = request.model();
-    if !(model.starts_with("o1-mini") || model.starts_with("o1-preview")) {
+    if !knows_no_system(&request.model()) {
         return;
     }
     for message in request.messages.iter().filter(|message| message.is("system") || message.is("developer")) {

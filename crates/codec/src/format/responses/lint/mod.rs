@@ -3,8 +3,10 @@
 mod body;
 mod check;
 mod rules;
+mod told;
 
 pub use rules::{RULES, Rule};
+pub(crate) use told::rules;
 
 use turnkeep_model::Result;
 use turnkeep_model::json::{Json, Node};

@@ -130,7 +130,7 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Error,
         vendors: ANY,
         models: ANY,
-        evidence: "Invalid '{}': string too long or empty. Expected a string with maximum length 64.",
+        evidence: "Invalid '{}': string too long. Expected a string with maximum length 64",
         fix: "shorten the id, in the call and its output alike",
         check: check::id_lengths,
     },

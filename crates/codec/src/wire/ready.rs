@@ -1,0 +1,236 @@
+//! What no vendor takes, put right before any of them looks: bytes that are not base64, schemas in one vendor's words,
+//! counts that are no counts, and text that no UTF-8 can hold.
+
+use turnkeep_model::json::{Json, JsonString, Number, Object};
+use turnkeep_model::{Body, Loss, LossKind, Media, Options, Part, Session};
+
+/// The session as the steps of a vendor expect it, and what became of what they could not have taken.
+pub(super) fn ready(session: &Session) -> (Session, Vec<Loss>) {
+    let mut session = session.clone();
+    let mut losses = Vec::new();
+    for (turn, content) in session.turns.iter_mut().enumerate() {
+        for (block, content) in content.blocks.iter_mut().enumerate() {
+            let at = format!("turns[{turn}].blocks[{block}]");
+            match &mut content.body {
+                Body::Media(media) => plain_bytes(media, &at, &mut losses),
+                Body::ToolResult(result) => {
+                    for (part, content) in result.parts.iter_mut().enumerate() {
+                        if let Part::Media(media) = content {
+                            plain_bytes(media, &format!("{at}.parts[{part}]"), &mut losses);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    for (index, tool) in session.tools.iter_mut().enumerate() {
+        if plain_schema(&mut tool.parameters) {
+            losses.push(renamed_types(format!("tools[{index}].parameters")));
+        }
+    }
+    if let Some(format) = &mut session.response_format
+        && plain_schema(&mut format.schema)
+    {
+        losses.push(renamed_types("response_format.schema".to_owned()));
+    }
+    counts(&mut session.options, &mut losses);
+    (session, losses)
+}
+
+fn renamed_types(at: String) -> Loss {
+    Loss::encode(LossKind::Coerced, at, "the types of the schema are written as JSON Schema names them")
+}
+
+/// Makes bytes plain base64, or takes away what is none.
+fn plain_bytes(media: &mut Media, at: &str, losses: &mut Vec<Loss>) {
+    let Some(data) = &media.inline else { return };
+    let plain = base64(data);
+    if plain.as_ref() == Some(data) {
+        return;
+    }
+    let (kind, what) = match plain {
+        Some(_) => (LossKind::Coerced, "it is written in the usual alphabet of base64"),
+        None => (LossKind::Dropped, "it is not base64"),
+    };
+    losses.push(Loss::encode(kind, format!("{at}.inline"), what));
+    media.inline = plain;
+}
+
+/// The same bytes in the usual alphabet, padded, if it is base64 at all.
+fn base64(data: &str) -> Option<String> {
+    let usual = |c: char| match c {
+        '-' => '+',
+        '_' => '/',
+        c => c,
+    };
+    let trimmed = data.trim().trim_end_matches('=');
+    let mut plain: String = trimmed.chars().filter(|c| !c.is_ascii_whitespace()).map(usual).collect();
+    let legal = plain.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/'));
+    // The last character of a part that is not whole holds bits beyond the last byte; they must be zero.
+    let spare = match plain.len() % 4 {
+        0 => 1,
+        2 => 16,
+        3 => 4,
+        _ => return None,
+    };
+    if !legal || plain.chars().last().and_then(digit).is_some_and(|digit| digit % spare != 0) {
+        return None;
+    }
+    let padding = (4 - plain.len() % 4) % 4;
+    plain.extend(std::iter::repeat_n('=', padding));
+    Some(plain)
+}
+
+fn digit(c: char) -> Option<u32> {
+    const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    DIGITS.chars().position(|digit| digit == c).and_then(|place| u32::try_from(place).ok())
+}
+
+/// The types of schemas as Google writes them.
+const TYPES: &[&str] = &["STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"];
+
+/// Writes the types of a schema in small letters; whether there was something to do.
+fn plain_schema(schema: &mut Json) -> bool {
+    match schema {
+        Json::Object(object) => object.iter_mut().fold(false, |changed, (key, value)| {
+            let own = key.to_str().is_ok_and(|key| key == "type") && plain_type(value);
+            own | plain_schema(value) | changed
+        }),
+        Json::Array(items) => items.iter_mut().fold(false, |changed, item| plain_schema(item) | changed),
+        _ => false,
+    }
+}
+
+fn plain_type(value: &mut Json) -> bool {
+    // Some clients write the number that stands for the word.
+    let numbered = value.as_number().and_then(Number::as_u64).and_then(|number| usize::try_from(number).ok());
+    let numbered = numbered.and_then(|number| TYPES.get(number.checked_sub(1)?));
+    let word = value.as_str().filter(|word| TYPES.contains(&&**word));
+    let word = word.as_deref().or(numbered.copied()).map(str::to_lowercase);
+    let found = word.is_some();
+    if let Some(word) = word {
+        *value = Json::from(word);
+    }
+    found
+}
+
+/// Leaves counts that are counts and numbers that are finite.
+fn counts(options: &mut Options, losses: &mut Vec<Loss>) {
+    let wholes = [
+        ("max_tokens", &mut options.max_tokens),
+        ("top_k", &mut options.top_k),
+        ("budget_tokens", &mut options.budget_tokens),
+        ("seed", &mut options.seed),
+    ];
+    for (name, value) in wholes {
+        settle(name, value, whole, losses);
+    }
+    let numbers = [
+        ("temperature", &mut options.temperature),
+        ("top_p", &mut options.top_p),
+        ("presence_penalty", &mut options.presence_penalty),
+        ("frequency_penalty", &mut options.frequency_penalty),
+    ];
+    for (name, value) in numbers {
+        settle(name, value, |number| number.as_f64().is_finite().then(|| number.clone()), losses);
+    }
+}
+
+fn settle(name: &str, value: &mut Option<Number>, legal: impl Fn(&Number) -> Option<Number>, losses: &mut Vec<Loss>) {
+    let Some(given) = value.as_ref() else { return };
+    let kept = legal(given);
+    if kept.as_ref() == Some(given) {
+        return;
+    }
+    let kind = if kept.is_some() { LossKind::Coerced } else { LossKind::Dropped };
+    losses.push(Loss::encode(kind, format!("options.{name}"), "no vendor takes this number"));
+    *value = kept;
+}
+
+/// A number without a fraction that every vendor can count to.
+fn whole(number: &Number) -> Option<Number> {
+    let given = number.as_f64();
+    let counts = given.fract() == 0.0 && given.abs() <= f64::from(i32::MAX);
+    match number.as_i64() {
+        Some(_) if counts => Some(number.clone()),
+        None if counts => Some(Number::from_f64(given)).filter(|number| number.as_i64().is_some()),
+        _ => None,
+    }
+}
+
+/// Replaces half a surrogate pair, which no UTF-8 can hold and vendors refuse.
+pub(super) fn well_formed(body: &mut Json) {
+    match body {
+        Json::String(text) => {
+            if text.to_str().is_err() {
+                *text = JsonString::from(text.to_str_lossy().into_owned());
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(well_formed),
+        Json::Object(object) => {
+            if object.iter().any(|(key, _)| key.to_str().is_err()) {
+                let pairs = std::mem::take(object).into_iter();
+                *object =
+                    pairs.map(|(key, value)| (JsonString::from(key.into_string_lossy()), value)).collect::<Object>();
+            }
+            object.iter_mut().for_each(|(_, value)| well_formed(value));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnkeep_model::json;
+
+    #[test]
+    fn bytes_are_written_in_the_usual_alphabet() {
+        let table = [
+            ("AAAA", Some("AAAA")),
+            ("_-_-", Some("/+/+")),
+            ("AA\nAA", Some("AAAA")),
+            ("AA", Some("AA==")),
+            ("AA==", Some("AA==")),
+            ("AAA", Some("AAA=")),
+            ("", Some("")),
+            ("A", None),
+            ("Az", None),
+            ("{data}", None),
+            ("ä", None),
+        ];
+        for (given, wanted) in table {
+            assert_eq!(base64(given).as_deref(), wanted, "{given}");
+        }
+    }
+
+    #[test]
+    fn schemas_are_written_in_the_words_of_json_schema() {
+        let mut schema = json::parse(r#"{"type":"OBJECT","properties":{"type":{"type":"STRING","enum":["STRING"]}}}"#)
+            .unwrap()
+            .into_json();
+
+        assert!(plain_schema(&mut schema));
+        assert_eq!(schema.to_text(), r#"{"type":"object","properties":{"type":{"type":"string","enum":["STRING"]}}}"#);
+        assert!(!plain_schema(&mut schema));
+    }
+
+    #[test]
+    fn counts_are_whole() {
+        let whole = |text: &str| whole(&Number::parse(text).unwrap()).map(|number| number.as_str().to_owned());
+
+        assert_eq!(whole("12").as_deref(), Some("12"));
+        assert_eq!(whole("12.5"), None);
+        assert_eq!(whole("1e400"), None);
+        assert_eq!(whole("99999999999999999999"), None);
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_replaced() {
+        let mut body = json::parse(r#"{"a\ud83d":["\ud83d","😀"]}"#).unwrap().into_json();
+        well_formed(&mut body);
+
+        assert_eq!(body.to_text(), "{\"a\u{fffd}\":[\"\u{fffd}\",\"😀\"]}");
+    }
+}

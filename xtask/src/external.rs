@@ -1,0 +1,127 @@
+//! Checks by others: the vendors' own types, their stream readers, and a mock server. They come from the network into
+//! `target/external`; what cannot be had is skipped by name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use turnkeep_codec::{DecodeOptions, Input, format};
+
+use crate::Outcome;
+use crate::cargo::Cargo;
+use crate::workspace::Workspace;
+
+/// The package of the mock server.
+const MOCK: &str = "@copilotkit/aimock";
+
+/// Runs every check that can be had; the names of the others come back.
+pub(crate) fn check(workspace: &Workspace) -> Outcome<Vec<String>> {
+    let place = Place::of(workspace)?;
+    let mut skipped = Vec::new();
+    let Some(python) = place.python() else {
+        skipped.push("the vendors' own types and the mock server (no venv with the SDKs could be made)".to_owned());
+        return Ok(skipped);
+    };
+    let bodies = place.written(workspace, "TURNKEEP_BODIES", "bodies_for_checkers_of_others")?;
+    place.run(&python, "check_bodies.py", &[&bodies])?;
+    if std::env::var_os("TURNKEEP_CORPUS").is_some() {
+        let streams = place.written(workspace, "TURNKEEP_STREAMS", "streams_for_checkers_of_others")?;
+        place.run(&python, "check_streams.py", &[&streams])?;
+    } else {
+        skipped.push("the SDKs' stream readers (TURNKEEP_CORPUS names no folder)".to_owned());
+    }
+    match place.mock() {
+        Some(mock) => place.serve(&python, &mock, &bodies)?,
+        None => skipped.push(format!("the mock server ({MOCK} could not be installed)")),
+    }
+    Ok(skipped)
+}
+
+/// Where the checkers live, and where what they need is put.
+struct Place {
+    scripts: PathBuf,
+    folder: PathBuf,
+}
+
+impl Place {
+    fn of(workspace: &Workspace) -> Outcome<Place> {
+        let place =
+            Place { scripts: workspace.root.join("xtask/external"), folder: workspace.root.join("target/external") };
+        fs::create_dir_all(&place.folder)?;
+        Ok(place)
+    }
+
+    /// A Python with the SDKs, installed unless it was before.
+    fn python(&self) -> Option<PathBuf> {
+        let (venv, wanted) = (self.folder.join("venv"), self.scripts.join("requirements.txt"));
+        let (python, done) = (venv.join("bin/python"), venv.join("installed.txt"));
+        let requirements = fs::read_to_string(&wanted).ok()?;
+        if fs::read_to_string(&done).is_ok_and(|installed| installed == requirements) {
+            return Some(python);
+        }
+        succeeds(Command::new("python3").arg("-m").arg("venv").arg(&venv)).then_some(())?;
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"];
+        succeeds(Command::new(&python).args(install).arg(&wanted)).then_some(())?;
+        fs::write(done, requirements).ok()?;
+        Some(python)
+    }
+
+    /// The program of the mock server, installed unless it was before.
+    fn mock(&self) -> Option<PathBuf> {
+        let folder = self.folder.join("npm");
+        let program = folder.join("node_modules/.bin/llmock");
+        if !program.exists() {
+            fs::create_dir_all(&folder).ok()?;
+            let install = ["install", "--silent", "--no-audit", "--no-fund", "--prefix"];
+            succeeds(Command::new("npm").args(install).arg(&folder).arg(MOCK)).then_some(())?;
+        }
+        program.exists().then_some(program)
+    }
+
+    /// Lets a test write the file that its variable names.
+    fn written(&self, workspace: &Workspace, variable: &str, test: &str) -> Outcome<PathBuf> {
+        let file = self.folder.join(format!("{variable}.jsonl"));
+        let name = file.to_str().ok_or("the path of the workspace is not a text")?;
+        let arguments = ["test", "--quiet", "--package", "turnkeep-codec", "--test", "it", "--", test];
+        Cargo::new(workspace, &arguments).env(variable, name).run()?;
+        Ok(file)
+    }
+
+    fn run(&self, python: &Path, script: &str, arguments: &[&Path]) -> Outcome<()> {
+        let fits = succeeds(Command::new(python).arg(self.scripts.join(script)).args(arguments));
+        if fits { Ok(()) } else { Err(format!("{script} found what does not fit").into()) }
+    }
+
+    /// Sends bodies to the mock server, and reads what it answers.
+    fn serve(&self, python: &Path, mock: &Path, bodies: &Path) -> Outcome<()> {
+        let answers = self.folder.join("answers");
+        if answers.exists() {
+            fs::remove_dir_all(&answers)?;
+        }
+        self.run(python, "check_mock.py", &[mock, bodies, &answers])?;
+        let mut read = 0;
+        for entry in fs::read_dir(&answers)? {
+            let path = entry?.path();
+            read_answer(&path)?;
+            read += 1;
+        }
+        println!("{read} answers of the mock server read, streams among them");
+        Ok(())
+    }
+}
+
+/// An answer is a session with one turn that says something.
+fn read_answer(path: &Path) -> Outcome<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let wire: Vec<&str> = name.split('.').take(2).collect();
+    let codec = format::by_id(&wire.join(".")).map_err(|error| error.to_string())?;
+    let bytes = fs::read(path)?;
+    let decoded = codec.decode(Input::new(&bytes), &DecodeOptions::default());
+    let decoded = decoded.map_err(|error| format!("{name}: {error}"))?;
+    let said = decoded.archive.main_session().is_some_and(|session| session.blocks().next().is_some());
+    if said && decoded.losses.is_empty() { Ok(()) } else { Err(format!("{name}: {:?}", decoded.losses).into()) }
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    command.status().is_ok_and(|status| status.success())
+}
