@@ -5,7 +5,7 @@ use turnkeep_model::json::{Json, Number, Object};
 /// A string that a Rust string can hold.
 pub(crate) fn text(map: &mut Object, key: &str) -> Option<String> {
     match map.get(key)? {
-        Json::String(text) if text.is_whole() => {}
+        Json::String(text) if text.is_sound() => {}
         _ => return None,
     }
     match map.remove(key)? {

@@ -36,7 +36,7 @@ fn open(args: &Repair) -> Result<(Opened, Option<Vec<u8>>), Stop> {
     }
     let source = source_of(&args.input, &args.reading.limits())?;
     let bytes = source.input().bytes().to_vec();
-    Ok((args.reading.options().open_source(source)?, Some(bytes)))
+    Ok((args.reading.options()?.open_source(source)?, Some(bytes)))
 }
 
 fn target(args: &Repair, opened: &Opened) -> Result<Target, Stop> {
@@ -95,7 +95,7 @@ fn as_json(target: &Target, opened: &Opened, repaired: &Repaired) -> Json {
 fn as_text(repaired: &Repaired) -> String {
     let mut text = String::new();
     for edit in &repaired.edits {
-        let _ = writeln!(text, "{}", report::line(edit));
+        let _ = writeln!(text, "{edit}");
     }
     let errors = |findings: &[Finding]| findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let (before, after) = (errors(&repaired.before), errors(&repaired.after));

@@ -114,7 +114,7 @@ impl Fields {
 }
 
 pub(crate) fn is_string(value: &Json) -> bool {
-    matches!(value, Json::String(text) if text.is_whole())
+    matches!(value, Json::String(text) if text.is_sound())
 }
 
 pub(crate) fn plain_count(number: &Number) -> Option<u64> {

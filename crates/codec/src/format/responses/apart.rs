@@ -52,7 +52,7 @@ impl Apart {
     /// Takes a text that a Rust string can hold.
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
         let (_, slot) = self.pairs.iter_mut().find(|(name, _)| is(name, key))?;
-        match slot.take_if(|value| matches!(value, Json::String(text) if text.is_whole()))? {
+        match slot.take_if(|value| matches!(value, Json::String(text) if text.is_sound()))? {
             Json::String(text) => text.into_string().ok(),
             _ => None,
         }
@@ -207,7 +207,7 @@ pub(super) fn has_duplicates(object: &Object) -> bool {
 /// Whether a value is a text that a Rust string can hold, without unescaping it where that is plain to see.
 pub(super) fn is_text(value: Option<&Json>) -> bool {
     match value {
-        Some(Json::String(text)) => text.is_whole(),
+        Some(Json::String(text)) => text.is_sound(),
         _ => false,
     }
 }
