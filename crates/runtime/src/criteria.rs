@@ -286,3 +286,41 @@ pub fn priority(reason: &StopReason) -> u8 {
 pub fn is_forced(reason: &StopReason) -> bool {
     !matches!(reason, StopReason::Completed | StopReason::FinishReason)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(decision: Decision, stop: Option<StopReason>) -> Evaluation {
+        let criterion = format!("{decision:?}");
+        Evaluation { criterion, decision: Some(decision), stop_reason: stop, ..Evaluation::default() }
+    }
+
+    #[test]
+    fn decisions_resolve_by_their_rank() {
+        let (forbid, request) = (said(Decision::Forbid, None), said(Decision::Request, None));
+        let (stop, allow) = (said(Decision::Stop, None), said(Decision::Allow, None));
+        let table = [
+            (vec![request.clone(), forbid], false, "Forbid", Some(StopReason::Guard)),
+            (vec![stop.clone(), request], true, "Request", None),
+            (vec![allow.clone(), stop], false, "aggregate", Some(StopReason::Completed)),
+            (vec![allow], true, "aggregate", None),
+            (vec![], false, "aggregate", Some(StopReason::Completed)),
+        ];
+        for (evaluations, goes_on, by, reason) in table {
+            let resolved = resolve(evaluations.clone());
+
+            let got = (resolved.should_continue, resolved.resolved_by.as_deref(), resolved.stop_reason);
+            assert_eq!(got, (Some(goes_on), Some(by), reason), "{evaluations:?}");
+        }
+    }
+
+    #[test]
+    fn forced_stops_and_their_order() {
+        let limits = [said(Decision::Forbid, Some(StopReason::TimeLimit)), said(Decision::Forbid, Some(StopReason::Error))];
+
+        assert_eq!(resolve(limits.to_vec()).stop_reason, Some(StopReason::Error));
+        assert!(is_forced(&StopReason::StepsLimit) && is_forced(&StopReason::UserRequested));
+        assert!(!is_forced(&StopReason::Completed) && !is_forced(&StopReason::FinishReason));
+    }
+}
