@@ -92,7 +92,8 @@ impl Checks {
             let set = Set { features, kills, postgres: postgres.as_ref().and_then(Postgres::url) };
             step(&format!("tests, {name}"), || runner.run(workspace, &set, &mut self.tally))?;
         }
-        step("doctests", || runner::doctests(workspace, &mut self.tally))
+        step("doctests", || runner::doctests(workspace, &mut self.tally))?;
+        step("examples", || examples(workspace))
     }
 
     fn external(&mut self, workspace: &Workspace) -> Outcome<()> {
@@ -101,6 +102,15 @@ impl Checks {
             Ok(())
         })
     }
+}
+
+/// Every example runs, and ends well.
+fn examples(workspace: &Workspace) -> Outcome<()> {
+    let names = workspace.files.iter().filter(|file| file.starts_with("crates/turnkeep/examples"));
+    for name in names.filter_map(|file| file.file_stem()).filter_map(|name| name.to_str()) {
+        Cargo::new(workspace, &["run", "--quiet", "--package", "turnkeep", "--example", name]).run()?;
+    }
+    Ok(())
 }
 
 fn feature_sets(workspace: &Workspace) -> Vec<Features> {

@@ -317,7 +317,8 @@ mod tests {
 
     #[test]
     fn forced_stops_and_their_order() {
-        let limits = [said(Decision::Forbid, Some(StopReason::TimeLimit)), said(Decision::Forbid, Some(StopReason::Error))];
+        let limits =
+            [said(Decision::Forbid, Some(StopReason::TimeLimit)), said(Decision::Forbid, Some(StopReason::Error))];
 
         assert_eq!(resolve(limits.to_vec()).stop_reason, Some(StopReason::Error));
         assert!(is_forced(&StopReason::StepsLimit) && is_forced(&StopReason::UserRequested));

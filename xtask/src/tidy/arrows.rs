@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["turnkeep", "turnkeep-runtime", "turnkeep-file", "turnkeep-store", "turnkeep-codec", "turnkeep-model"],
     ),
     (TESTKIT, &["turnkeep-file", "turnkeep-store", "turnkeep-codec", "turnkeep-model"]),
-    (BENCH, &[TESTKIT, "turnkeep-store", "turnkeep-codec", "turnkeep-model"]),
+    (BENCH, &[TESTKIT, "turnkeep-runtime", "turnkeep-store", "turnkeep-codec", "turnkeep-model"]),
     ("xtask", &["turnkeep-codec", "turnkeep-model"]),
 ];
 

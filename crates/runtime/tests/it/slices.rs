@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pollster::block_on;
 use serde::{Deserialize, Serialize};
 use turnkeep_model::event::Effect;
-use turnkeep_model::{ErrorKind, SlicePolicy};
+use turnkeep_model::{ErrorKind, SlicePolicy, Snapshot};
 use turnkeep_runtime::Recorder;
 use turnkeep_runtime::port::{Answer, ToolError, ToolOutput};
 use turnkeep_runtime::slices::{Logs, Op, Reducers, SliceItem, append_all, dispatch, query, replace_latest, upsert_by};
@@ -78,20 +78,21 @@ fn a_rollback_puts_state_back_and_keeps_logs() {
     let reducers = Reducers::default().on(append_all::<Note>).on(append_all::<Seen>);
     let mut recorder = recorder();
     tell(&mut recorder, &reducers, &note("a", "1"));
-    let then = recorder.snapshot().session;
+    let then = recorder.moment();
     tell(&mut recorder, &reducers, &note("b", "2"));
     tell(&mut recorder, &reducers, &Seen(7));
 
-    let events = reducers.rollback(recorder.session(), &then, Logs::Keep).unwrap();
-    block_on(recorder.record(events)).unwrap();
+    block_on(recorder.rollback(&reducers, &then, Logs::Keep)).unwrap();
 
     assert_eq!(query::<Note>(recorder.session()).unwrap(), [note("a", "1")]);
     assert_eq!(query::<Seen>(recorder.session()).unwrap(), [Seen(7)]);
 
-    let events = reducers.rollback(recorder.session(), &then, Logs::Restore).unwrap();
-    block_on(recorder.record(events)).unwrap();
+    block_on(recorder.rollback(&reducers, &then, Logs::Restore)).unwrap();
 
     assert_eq!(query::<Seen>(recorder.session()).unwrap(), []);
+    // The whole session of then can be had as well, in another process too.
+    let (snapshot, _) = Snapshot::from_json(&block_on(then.snapshot()).unwrap().to_json()).unwrap();
+    assert_eq!((snapshot.seq, query::<Note>(&snapshot.session).unwrap()), (then.seq(), vec![note("a", "1")]));
 }
 
 #[test]
