@@ -79,7 +79,13 @@ impl<'a> Drive<'a> {
         let session = self.recorder.session();
         let missing = self.agent.tools.missing(session);
         let lacks = |planned: &&crate::plan::PlannedCall| {
-            !matches!(planned.step, Step::Replay | Step::Deny(_)) && missing.contains(&planned.call.name.as_str())
+            let (call, tools) = (&planned.call, &self.agent.tools);
+            // Whoever recorded an intent or a question had the tool.
+            let existed = missing.contains(&call.name.as_str())
+                || self.recorder.ledger().get(&call.call).is_some()
+                || self.recorder.ledger().approval(&call.call).is_some();
+            let needed = !matches!(planned.step, Step::Replay | Step::Deny(_) | Step::AwaitHuman);
+            needed && existed && tools.get(&call.name).is_none()
         };
         match steps.iter().find(lacks) {
             None => Ok(()),

@@ -1,0 +1,104 @@
+//! Commands on sessions that are run.
+
+use crate::place::Place;
+
+/// A session whose run died: one call waits for consent, one may have acted, one only reads.
+const JOURNAL: &str = r#"{"turnkeep":1,"journal":"s"}
+{"seq":1,"time":"2026-01-01T00:00:00.000Z","events":[{"type":"session.opened","session":{"title":"A run"}}]}
+{"seq":2,"time":"2026-01-01T00:00:01.000Z","run":"r1","events":[{"type":"run.started","run":{"id":"r1"}},{"type":"turn.opened","turn":{"blocks":[{"author":"user","type":"text","text":"Do it."}]}},{"type":"model.asked","turn":0,"messages":1}]}
+{"seq":5,"time":"2026-01-01T00:00:02.000Z","run":"r1","events":[{"type":"block.added","turn":0,"block":{"author":"assistant","message":{"ordinal":1},"type":"tool_call","call":"pay","name":"charge","arguments":"{}"}},{"type":"block.added","turn":0,"block":{"author":"assistant","message":{"ordinal":1},"type":"tool_call","call":"del","name":"delete","arguments":"{\"all\":true}"}},{"type":"block.added","turn":0,"block":{"author":"assistant","message":{"ordinal":1},"type":"tool_call","call":"get","name":"read","arguments":"{}"}},{"type":"tool.intended","call":"pay","effect":"once","key":"s/pay","attempt":1},{"type":"approval.asked","call":"del","digest":"d1"},{"type":"tool.intended","call":"get","effect":"pure","attempt":1}]}
+"#;
+
+fn stored() -> Place {
+    let place = Place::new().with("s.turnkeep.jsonl", JOURNAL);
+    place.run("import s.turnkeep.jsonl --store file:kept").ends(0);
+    place
+}
+
+#[test]
+fn resume_says_what_each_open_call_needs() {
+    let place = stored();
+
+    let ran = place.run("resume s --store file:kept").ends(8);
+
+    assert_eq!(
+        ran.out,
+        "charge pay: may have acted, and is not repeated: turnkeep resolve s pay --retry | --done RESULT | --skip\n\
+         delete del: waits for a person: turnkeep approve | deny s del\n\
+         read get: is called again (try 2): repeating it does no harm\n"
+    );
+    assert!(place.run("resume s --json --store file:kept").ends(8).out.contains(r#""step": "unsure""#));
+    place.run("resume nobody --store file:kept").ends(4);
+}
+
+#[test]
+fn the_ledger_says_what_is_known_of_every_call() {
+    let ran = stored().run("show s --ledger --store file:kept").ends(0);
+
+    for line in [
+        "pay charge  unsure: it may have acted",
+        "del delete  waits for consent",
+        "digest d1",
+        "get read  begun, can be repeated",
+    ] {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_call_is_approved_once_and_for_what_was_shown() {
+    let place = stored();
+
+    place.run("approve s del --digest other --store file:kept").ends(9).says("is not what call del would do now");
+    place.run("approve s pay --store file:kept").ends(4).says("no call pay waits for consent");
+    place.run("approve s del --digest d1 --by me --store file:kept").ends(0);
+    place.run("deny s del --store file:kept").ends(5).says("was decided already");
+
+    assert!(place.run("resume s --store file:kept").ends(8).out.contains("delete del: is called\n"));
+}
+
+#[test]
+fn a_call_that_was_cut_off_is_resolved() {
+    let place = stored();
+
+    place.run("resolve s pay --store file:kept").ends(2);
+    place.run("resolve s pay --retry --skip --store file:kept").ends(2);
+    place.run("resolve s nothing --skip --store file:kept").ends(4);
+    place.run("resolve s pay --done paid --store file:kept").ends(0);
+    place.run("resolve s pay --done paid --store file:kept").ends(5).says("has an outcome already");
+
+    let shown = place.run("show s --store file:kept").ends(0).out;
+    assert!(shown.contains("paid"), "{shown}");
+}
+
+#[test]
+fn tail_prints_the_journal_or_envelopes_a_line_each() {
+    let place = stored();
+
+    let journal = place.run("tail s --after 4 --store file:kept").ends(0).out;
+    let told = place.run("tail s --envelopes minimal --store file:kept").ends(0).out;
+
+    assert_eq!(journal.lines().count(), 6);
+    assert!(journal.starts_with(r#"{"type":"block.added","session_id":"s","execution_id":"r1","timestamp":"2026-01-01T00:00:02.000Z","seq":5,"#), "{journal}");
+    let kinds: Vec<&str> = told.lines().filter_map(|line| line.split('"').nth(3)).collect();
+    assert_eq!(kinds, ["agent.status", "agent.step.started", "agent.tool.started", "agent.tool.started"]);
+    place.run("tail nobody --store file:kept").ends(4);
+}
+
+#[test]
+fn a_session_goes_on_with_a_scripted_model() {
+    let script = r#"{"turnkeep":1,"sessions":[{"turns":[{"blocks":[{"author":"assistant","type":"text","text":"Hello there."}]}]}]}"#;
+    let journal = r#"{"turnkeep":1,"journal":"q"}
+{"seq":1,"events":[{"type":"session.opened","session":{}},{"type":"turn.opened","turn":{"blocks":[{"author":"user","type":"text","text":"Hi."}]}}]}
+"#;
+    let place = Place::new().with("q.turnkeep.jsonl", journal).with("script.json", script);
+    place.run("import q.turnkeep.jsonl --store file:kept").ends(0);
+
+    let ran = place.run("resume q --script script.json --store file:kept").ends(0);
+
+    assert_eq!(ran.out, "Hello there.\n");
+    assert!(place.run("show q --store file:kept").ends(0).out.contains("Hello there."));
+    // Where open calls need tools, it does not pretend that there are none.
+    let stored = stored().with("script.json", script);
+    stored.run("resume s --script script.json --store file:kept").ends(9).says("the agent lacks its tool `charge`");
+}
