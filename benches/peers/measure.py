@@ -62,7 +62,7 @@ def measure(name, root, turns, length, window, full):
     times = [clocked(lambda: system.load(session)) for _ in range(3)]
     row["load_cpu"] = min(cpu for cpu, _ in times)
     if system.tail:
-        row["tail_wall"] = tenth([clocked(lambda: system.tail(session, 20))[1] for _ in range(10)])
+        row["tail_wall"] = tenth([clocked(lambda: system.tail(session, 20))[1] for _ in range(20)])
     if system.fork:
         row["fork_wall"] = tenth([clocked(lambda n=n: system.fork(session, f"fork{n}-{time.time()}"))[1] for n in range(5)])
     system.close()

@@ -22,6 +22,9 @@ const LENGTHS: [usize; 3] = [10, 100, 1_000];
 /// How many turns are appended after each length.
 const WINDOW: usize = 20;
 
+/// How often all of them are measured, one after the other.
+const ROUNDS: usize = 3;
+
 /// Up to how many turns a system that stores everything again at each turn is grown turn by turn: at 1000 turns that
 /// would be gigabytes.
 const FULL: usize = 100;
@@ -57,14 +60,16 @@ struct Measured {
 
 /// Measures all systems, prints the table, and tells whether ours is ahead in every row; writes the documents if asked.
 pub(crate) fn run(scratch: &Path, write: bool) -> Outcome<bool> {
-    let turns = workload(scratch)?;
-    let mut measured = ours::measure(&turns, scratch)?;
-    let mut skipped = Vec::new();
-    let python = environment(scratch)?;
-    for (system, name) in PEERS {
-        match peer(&python, system, &turns, scratch) {
-            Ok(rows) => measured.extend(rows),
-            Err(why) => skipped.push(format!("{name}: {why}")),
+    let (turns, python) = (workload(scratch)?, environment(scratch)?);
+    let (mut measured, mut skipped) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        ours::measure(&turns, scratch)?.into_iter().for_each(|row| merge(&mut measured, row));
+        for (system, name) in PEERS {
+            match peer(&python, system, &turns, scratch) {
+                Ok(rows) => rows.into_iter().for_each(|row| merge(&mut measured, row)),
+                Err(why) if round == 0 => skipped.push(format!("{name}: {why}")),
+                Err(_) => {}
+            }
         }
     }
     let table = table::Table::of(&measured);
@@ -76,6 +81,20 @@ pub(crate) fn run(scratch: &Path, write: bool) -> Outcome<bool> {
         fs::write("docs/benchmarks.md", table::put_into(&text, &table, &skipped))?;
     }
     Ok(table.ahead())
+}
+
+/// Keeps the least disturbed of each: what the machine can do when nobody else wants it.
+fn merge(measured: &mut Vec<Measured>, row: Measured) {
+    let Some(known) = measured.iter_mut().find(|known| known.system == row.system && known.turns == row.turns) else {
+        measured.push(row);
+        return;
+    };
+    let least = |known: &mut Option<f64>, new: Option<f64>| *known = known.zip(new).map(|(a, b)| a.min(b));
+    known.append_cpu = known.append_cpu.min(row.append_cpu);
+    known.append_wall = known.append_wall.min(row.append_wall);
+    known.load_cpu = known.load_cpu.min(row.load_cpu);
+    least(&mut known.tail_wall, row.tail_wall);
+    least(&mut known.fork_wall, row.fork_wall);
 }
 
 /// The turns that every system gets.

@@ -16,6 +16,9 @@ use crate::Outcome;
 use crate::race::{clocked, tenth};
 use crate::store::{fresh, open};
 
+/// A turn of the workload has four to five messages, calls and results.
+const LAST: u32 = 5;
+
 #[derive(Deserialize)]
 struct Given {
     messages: Vec<Message>,
@@ -69,7 +72,7 @@ fn at(length: usize, turns: &[Turn], lines: &[&str], scratch: &Path) -> Outcome<
     for _ in 0..3 {
         loads.push(clocked(|| Ok(block_on(store.load(&session))?))?.1);
     }
-    let mut tails = timed(10, |_| block_on(store.load_window(&session, 7)).map(drop).map_err(Into::into))?;
+    let mut tails = timed(20, |_| block_on(store.load_window(&session, LAST)).map(drop).map_err(Into::into))?;
     let last = block_on(store.last(&session))?;
     let fork = |n| Ok(block_on(store.fork(&session, last, &SessionId::new(format!("fork{n}"))))?);
     let mut forks = timed(5, fork)?;

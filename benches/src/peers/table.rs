@@ -11,7 +11,7 @@ const QUESTIONS: [Question; 4] = [
     ("append of a turn, processor us", |m| Some(m.append_cpu)),
     ("append of a turn, wall p10 us", |m| Some(m.append_wall)),
     ("load of all, processor us", |m| Some(m.load_cpu)),
-    ("last 20 messages, wall p10 us", |m| m.tail_wall),
+    ("last 20 items, wall p10 us", |m| m.tail_wall),
 ];
 
 const BYTES: Question = ("bytes on disk / raw JSON", |m| m.bytes.map(|bytes| bytes / m.raw));

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use futures_channel::oneshot;
 
@@ -11,9 +11,11 @@ use crate::store::BoxFuture;
 
 type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
 
-/// A few threads, each with a context of its own, that take jobs from one queue. They end when it is dropped.
+/// A few threads, each with a context of its own, that take jobs from one queue. Dropping it waits for what was asked
+/// for before, and for the contexts to be closed.
 pub(crate) struct Workers<C> {
     queue: Arc<Queue<C>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 struct Queue<C> {
@@ -31,11 +33,12 @@ impl<C: 'static> Workers<C> {
     /// Starts `count` threads; each makes its context when its first job comes.
     pub(crate) fn start(count: usize, make: impl Fn() -> C + Send + Clone + 'static) -> Workers<C> {
         let queue = Arc::new(Queue { jobs: Mutex::new((VecDeque::new(), Life::Open)), ready: Condvar::new() });
-        for _ in 0..count {
+        let start = |_| {
             let (queue, make) = (Arc::clone(&queue), make.clone());
-            thread::spawn(move || queue.work(make));
-        }
-        Workers { queue }
+            thread::spawn(move || queue.work(make))
+        };
+        let threads = (0..count).map(start).collect();
+        Workers { queue, threads }
     }
 
     /// Runs `job` on one of the threads.
@@ -80,6 +83,9 @@ impl<C> Drop for Workers<C> {
     fn drop(&mut self) {
         lock(&self.queue.jobs).1 = Life::Closed;
         self.queue.ready.notify_all();
+        // A job may hold the last handle of the store it works for.
+        let others = self.threads.drain(..).filter(|thread| thread.thread().id() != thread::current().id());
+        others.for_each(|thread| drop(thread.join()));
     }
 }
 

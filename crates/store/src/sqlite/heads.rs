@@ -13,6 +13,9 @@ use crate::window::{TurnFold, Window};
 /// After how many batches a head is saved again, at least.
 const OFTEN: u32 = 16;
 
+/// A reader that replayed more batches than this has the head saved: the next one will want it too.
+const WORTH: u32 = 4;
+
 /// A head of this many bytes is saved one batch later: saving costs about the same a batch, whatever a head's size.
 const BYTES_A_BATCH: usize = 1024;
 
@@ -143,7 +146,7 @@ fn head_of(desk: &mut Desk, place: &Place, segments: &[Segment]) -> Result<Made>
 }
 
 fn worth(replayed: u32) -> Worth {
-    if replayed > OFTEN { Worth::Saving } else { Worth::Nothing }
+    if replayed > WORTH { Worth::Saving } else { Worth::Nothing }
 }
 
 /// The head and the last turns. Batches are read from the end backwards, until enough turns have begun; those that the

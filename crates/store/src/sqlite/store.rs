@@ -35,8 +35,9 @@ const AHEAD: usize = 3;
 
 /// One SQLite file.
 pub struct SqliteStore {
-    writer: Arc<Writer>,
+    /// Before the writer: the last connection that is closed writes the log back and removes it.
     readers: Workers<Result<Desk>>,
+    writer: Arc<Writer>,
     dictionaries: Arc<Dictionaries>,
     options: Options,
 }
@@ -52,7 +53,7 @@ impl SqliteStore {
         let (path, shared, clock) = (PathBuf::from(file), Arc::clone(&dictionaries), options.clock.clone());
         let make = move || Ok(Desk::new(open_reader(&path)?, Arc::clone(&shared), clock.clone()));
         let readers = Workers::start(READERS, make);
-        Ok(SqliteStore { writer: Arc::new(writer), readers, dictionaries, options })
+        Ok(SqliteStore { readers, writer: Arc::new(writer), dictionaries, options })
     }
 
     /// Runs a job on a reading connection, as of one moment.

@@ -276,6 +276,17 @@ fn only_the_owner_may_read_the_files() {
 }
 
 #[test]
+fn a_closed_store_is_one_file() {
+    let (home, store) = home();
+    let last = talk(&*store, &id("s"), 30).into_seq();
+    assert_eq!(block_on(store.last(&id("s"))).unwrap(), last);
+
+    drop(store);
+
+    assert_eq!(fs::read_dir(home.folder()).unwrap().count(), 1);
+}
+
+#[test]
 fn files_of_others_and_of_newer_versions_are_refused_unchanged() {
     let home = Home::new("sqlite");
     let refused = |statement: &str| {
