@@ -6,6 +6,7 @@ mod convert;
 mod hostile;
 mod look;
 mod place;
+mod repair;
 #[cfg(feature = "sqlite")]
 mod store;
 mod turns;
