@@ -7,6 +7,7 @@ mod hostile;
 mod look;
 mod place;
 mod run;
+mod repair;
 #[cfg(feature = "sqlite")]
 mod store;
 mod turns;

@@ -159,9 +159,10 @@ fn whole(number: &Number) -> Option<Number> {
     }
 }
 
-/// Replaces half a surrogate pair, which no UTF-8 can hold and vendors refuse.
+/// Replaces what is no JSON by the letter and vendors refuse: half a surrogate pair, and numbers that are none.
 pub(super) fn well_formed(body: &mut Json) {
     match body {
+        Json::Number(number) if !number.is_json() => *body = Json::Null,
         Json::String(text) => {
             if text.to_str().is_err() {
                 *text = JsonString::from(text.to_str_lossy().into_owned());
@@ -227,10 +228,11 @@ mod tests {
     }
 
     #[test]
-    fn half_a_surrogate_pair_is_replaced() {
-        let mut body = json::parse(r#"{"a\ud83d":["\ud83d","😀"]}"#).unwrap().into_json();
+    fn what_is_no_json_is_replaced() {
+        let text = r#"{"a\ud83d":["\ud83d","😀",NaN]}"#;
+        let mut body = json::parse_with(text, json::Nan::Accept).unwrap().into_json();
         well_formed(&mut body);
 
-        assert_eq!(body.to_text(), "{\"a\u{fffd}\":[\"\u{fffd}\",\"😀\"]}");
+        assert_eq!(body.to_text(), "{\"a\u{fffd}\":[\"\u{fffd}\",\"😀\",null]}");
     }
 }

@@ -1,0 +1,96 @@
+//! Histories judged and repaired for vendors.
+
+use crate::place::{Place, SESSION};
+
+/// A request that was cut off between a call and its result, with an orphan before it.
+const BROKEN: &str = r#"{"model":"gpt-4.1","input":[{"role":"user","content":"Go."},
+{"type":"function_call_output","call_id":"call_0","output":"R"},
+{"type":"function_call","call_id":"call_1","name":"f","arguments":"{}"},{"role":"user","content":"And?"}]}"#;
+
+/// A session whose call has no result.
+fn dangling() -> String {
+    let lines = SESSION.lines().filter(|line| !line.contains("tool_result"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn place() -> Place {
+    Place::new().with("broken.json", BROKEN).with("dangling.json", dangling())
+}
+
+#[test]
+fn lint_explains_a_broken_request() {
+    let ran = place().run("lint broken.json --for openai.responses").ends(7);
+
+    assert!(
+        ran.out.contains("input[1].call_id: error[OR-ORPHAN]: No tool call found for function call output"),
+        "{ran:#?}"
+    );
+    assert!(ran.out.contains("input[2].call_id: error[OR-DANGLING]: No tool output found for function call call_1."));
+    assert!(ran.out.ends_with("2 errors, 0 warnings\n"), "{ran:#?}");
+}
+
+#[test]
+fn lint_of_a_session_names_places_in_it_and_repairs_nothing() {
+    for target in ["openai.chat", "openai.responses", "anthropic.messages", "bedrock.converse"] {
+        let ran = place().run(&format!("lint dangling.json --for {target} --json")).ends(7);
+
+        assert!(ran.out.contains("\"at\": \"turns[0].blocks[2]\""), "{target}: {ran:#?}");
+        assert!(ran.out.contains("-DANGLING\""), "{target}: {ran:#?}");
+    }
+    let ran = place().run("lint s.json --for openai.chat").ends(0);
+    assert!(!ran.out.contains("error["), "{ran:#?}");
+}
+
+#[test]
+fn repair_writes_a_valid_request_and_tells_each_edit() {
+    let place = place();
+    let ran = place.run("repair broken.json --for openai.responses -o fixed.json").ends(0);
+
+    assert!(ran.out.contains("dropped     turns[0].blocks[1]: "), "{ran:#?}");
+    assert!(ran.out.contains(": it has no recorded result; one that says so is sent with it\n"), "{ran:#?}");
+    assert!(ran.out.ends_with("valid after 2 edits; 2 errors before\n"), "{ran:#?}");
+    place.run("lint fixed.json --for openai.responses").ends(0);
+    let again = place.run("repair fixed.json -o same.json").ends(0);
+    assert_eq!(again.out, "nothing to repair\n");
+    assert_eq!(place.text("same.json"), place.text("fixed.json"));
+}
+
+#[test]
+fn repair_of_a_session_leaves_the_file_alone() {
+    let place = place();
+    for target in ["openai.chat:mistral", "anthropic.messages", "gemini.contents", "ollama.chat", "bedrock.converse"] {
+        let wire = target.split(':').next().unwrap();
+        let ran = place.run(&format!("repair dangling.json --for {target} -o out.json --report r.json --json")).ends(0);
+
+        assert!(ran.out.contains("\"kind\": \"repaired\""), "{ran:#?}");
+        assert_eq!(place.text("r.json"), ran.out);
+        place.run(&format!("lint out.json --for {target} --from {wire}")).ends(0);
+    }
+    assert_eq!(place.text("dangling.json"), dangling());
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let place = place();
+    let before = place.files(".");
+    let ran = place.run("repair dangling.json --for anthropic.messages --dry-run -o out.json").ends(0);
+
+    assert!(ran.out.contains("repaired    turns[0].blocks[2]: "), "{ran:#?}");
+    assert_eq!(place.files("."), before);
+}
+
+#[test]
+fn the_request_goes_to_standard_output_and_the_edits_beside_it() {
+    let ran = place().run_with("repair - --for openai.responses", BROKEN).ends(0);
+
+    assert!(ran.out.starts_with("{\n  \"model\": \"gpt-4.1\""), "{ran:#?}");
+    assert!(ran.err.contains("valid after 2 edits"), "{ran:#?}");
+}
+
+#[test]
+fn repair_wants_a_target() {
+    place().run("repair dangling.json").ends(2).says("turnkeep is no vendor's wire, and no target is named");
+    place().run("repair nowhere.json --for openai.chat").ends(4);
+    let ran = place().run("repair dangling.json --for geppetto.turn").ends(4);
+    assert!(ran.err.contains("is no vendor's wire"), "{ran:#?}");
+}
