@@ -75,7 +75,7 @@ impl<W: Wire> Codec for WireCodec<W> {
     }
 
     fn decode(&self, input: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
-        let Found { kind, parts, mut items, beside, mut losses } = self.parts(input)?;
+        let Held { kind, parts, mut items, beside, mut losses } = self.parts(input)?;
         let (mut session, more) = match (parts.request, parts.response) {
             (Some(Json::Object(request)), None) if !items.is_empty() => {
                 self.0.decode_history(request, &mut items.drain(..).map(Node::into_json))?
@@ -140,7 +140,7 @@ impl<W: Wire> WireCodec<W> {
     }
 
     /// What kind of document it is, and the bodies in it.
-    fn parts<'a>(&self, input: Input<'a>) -> Result<Found<'a>> {
+    fn parts<'a>(&self, input: Input<'a>) -> Result<Held<'a>> {
         if has_body(&input) {
             let mut node = input.into_document()?.node;
             let items = self.0.history().map(|key| node.take_items(key)).unwrap_or_default();
@@ -163,10 +163,10 @@ impl<W: Wire> WireCodec<W> {
             losses.push(Loss::decode(LossKind::Truncated, "turns", "the stream was cut off before its end"));
         }
         let parts = Parts { request: None, response: Some(assembled.body) };
-        Ok(Found { beside: assembled.beside, losses, ..Found::new(Kind::Stream, parts) })
+        Ok(Held { beside: assembled.beside, losses, ..Held::new(Kind::Stream, parts) })
     }
 
-    fn body_parts<'a>(&self, mut body: Object, items: Vec<Node<'a>>) -> Found<'a> {
+    fn body_parts<'a>(&self, mut body: Object, items: Vec<Node<'a>>) -> Held<'a> {
         let is_exchange = ["request", "response"].iter().all(|key| matches!(body.get(key), Some(Json::Object(_))));
         if is_exchange {
             let parts = Parts { request: body.remove("request"), response: body.remove("response") };
@@ -177,15 +177,15 @@ impl<W: Wire> WireCodec<W> {
                     format!("`{}` beside the request and the response", key.to_str_lossy()),
                 )
             });
-            return Found { losses: losses.collect(), ..Found::new(Kind::Exchange, parts) };
+            return Held { losses: losses.collect(), ..Held::new(Kind::Exchange, parts) };
         }
         let is_response =
             items.is_empty() && self.0.sniff_response(&body).confidence > self.0.sniff_request(&body).confidence;
         if is_response {
-            return Found::new(Kind::Response, Parts { request: None, response: Some(Json::Object(body)) });
+            return Held::new(Kind::Response, Parts { request: None, response: Some(Json::Object(body)) });
         }
         let parts = Parts { request: Some(Json::Object(body)), response: None };
-        Found { items, ..Found::new(Kind::Request, parts) }
+        Held { items, ..Held::new(Kind::Request, parts) }
     }
 
     /// What a reader finds in a body just made.
@@ -206,7 +206,7 @@ impl<W: Wire> WireCodec<W> {
 }
 
 /// What an input holds.
-struct Found<'a> {
+struct Held<'a> {
     kind: Kind,
     parts: Parts,
     /// The elements of the request's history, where they come apart.
@@ -216,9 +216,9 @@ struct Found<'a> {
     losses: Vec<Loss>,
 }
 
-impl<'a> Found<'a> {
-    fn new(kind: Kind, parts: Parts) -> Found<'a> {
-        Found { kind, parts, items: Vec::new(), beside: Vec::new(), losses: Vec::new() }
+impl<'a> Held<'a> {
+    fn new(kind: Kind, parts: Parts) -> Held<'a> {
+        Held { kind, parts, items: Vec::new(), beside: Vec::new(), losses: Vec::new() }
     }
 }
 

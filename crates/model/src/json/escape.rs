@@ -52,23 +52,30 @@ pub(super) fn is_sound(spelling: &str) -> bool {
 
 /// Decodes a checked spelling that is the very one [`spell_into`] gives its content; `None` for any other.
 pub(super) fn decode_usual(spelling: &str) -> Option<String> {
-    let mut escapes = 0;
-    let mut rest = spelling;
-    while let Some(at) = find_backslash(rest.as_bytes()) {
-        let usual = matches!(rest.as_bytes().get(at + 1), Some(b'"' | b'\\' | b'n' | b't' | b'r' | b'b' | b'f'));
-        rest = rest.get(at + 2..).filter(|_| usual)?;
-        escapes += 1;
-    }
-    let mut text = String::with_capacity(spelling.len() - escapes);
+    let mut text = String::with_capacity(spelling.len());
     let mut rest = spelling;
     while let Some(at) = find_backslash(rest.as_bytes()) {
         let (plain, escape) = rest.split_at(at);
         text.push_str(plain);
-        text.extend(decode_escape(escape).0);
+        text.push(usual(escape.as_bytes().get(1).copied())?);
         rest = escape.get(2..).unwrap_or_default();
     }
     text.push_str(rest);
     Some(text)
+}
+
+/// The character of an escape that [`spell_into`] writes.
+fn usual(letter: Option<u8>) -> Option<char> {
+    Some(match letter? {
+        b'"' => '"',
+        b'\\' => '\\',
+        b'n' => '\n',
+        b't' => '\t',
+        b'r' => '\r',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        _ => return None,
+    })
 }
 
 /// Decodes the escape that `text` starts with: the character (none for half a pair) and the bytes it took.

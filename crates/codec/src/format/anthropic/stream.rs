@@ -92,7 +92,7 @@ impl Stream {
     }
 
     fn start_block(&mut self, event: &mut Object) -> Option<Delta> {
-        let Some(object) = take::object(event, "content_block") else { return None };
+        let object = take::object(event, "content_block")?;
         let index = index_of(event);
         let called = object.get_str("type").is_some_and(|kind| kind.ends_with("tool_use"));
         let name = object.get_str("name").filter(|_| called).map(std::borrow::Cow::into_owned);
@@ -105,7 +105,7 @@ impl Stream {
     fn grow(&mut self, event: &mut Object) -> Option<Delta> {
         let index = index_of(event);
         let block = self.blocks.iter().rposition(|open| open.index == index)?;
-        let Some(mut delta) = take::object(event, "delta") else { return None };
+        let mut delta = take::object(event, "delta")?;
         let open = self.blocks.get_mut(block)?;
         let shown = match delta.get_str("type").as_deref() {
             Some("text_delta") => open.grow_text("text", &mut delta).map(|text| Delta::Text { block, text }),

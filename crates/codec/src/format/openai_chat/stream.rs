@@ -156,7 +156,7 @@ impl Choice {
                 ("content", Json::String(text)) => self.say(&text.to_str_lossy(), deltas),
                 ("content", Json::Array(parts)) => parts.into_iter().for_each(|part| self.part(part, deltas, beside)),
                 ("tool_calls", Json::Array(calls)) => {
-                    calls.into_iter().for_each(|call| self.call(call, deltas, beside))
+                    calls.into_iter().for_each(|call| self.call(call, deltas, beside));
                 }
                 ("function_call", Json::Object(call)) => self.legacy_call(call, beside),
                 ("reasoning_details", Json::Array(details)) => {
