@@ -6,8 +6,8 @@ mod convert;
 mod hostile;
 mod look;
 mod place;
-mod run;
 mod repair;
+mod run;
 #[cfg(feature = "sqlite")]
 mod store;
 mod turns;
