@@ -109,7 +109,8 @@ fn long_session() -> Session {
 /// Encodes a session as the next request of a wire.
 fn encode(session: &Session) -> Outcome<usize> {
     let target = Target::parse("openai.chat")?;
-    let options = EncodeOptions { as_request: true, ..EncodeOptions::default() };
+    let mut options = EncodeOptions::default();
+    options.as_request = true;
     Ok(target.codec.encode(&Archive::from(session.clone()), &options)?.bytes.len())
 }
 
