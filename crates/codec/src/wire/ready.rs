@@ -163,10 +163,8 @@ fn whole(number: &Number) -> Option<Number> {
 pub(super) fn well_formed(body: &mut Json) {
     match body {
         Json::Number(number) if !number.is_json() => *body = Json::Null,
-        Json::String(text) => {
-            if text.to_str().is_err() {
-                *text = JsonString::from(text.to_str_lossy().into_owned());
-            }
+        Json::String(text) if text.to_str().is_err() => {
+            *text = JsonString::from(text.to_str_lossy().into_owned());
         }
         Json::Array(items) => items.iter_mut().for_each(well_formed),
         Json::Object(object) => {

@@ -201,7 +201,8 @@ fn drop_message(body: &mut Object, is_it: impl Fn(&Object) -> bool) -> Option<()
         |message: &Json| message.as_object().and_then(|message| message.get_str("role")).as_deref() == Some("tool");
     let goes_on = messages.iter().skip(at + 1).any(|message| !is_tool(message));
     let is_result = messages.get(at).is_some_and(is_tool);
-    (goes_on || !is_result).then(|| messages.remove(at))?;
+    let is_answered = messages.get(at + 1).is_some_and(is_tool);
+    (if is_result { goes_on } else { is_answered }).then(|| messages.remove(at))?;
     Some(())
 }
 

@@ -1,5 +1,4 @@
 //! Recorded rejections that are about the shape of a request: the rules say the same.
-#![expect(clippy::print_stdout, reason = "the counts are what these tests tell")]
 
 use turnkeep_codec::Input;
 use turnkeep_codec::lint::{Strictness, lint};

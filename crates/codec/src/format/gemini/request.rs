@@ -125,8 +125,9 @@ fn name_results(history: &mut History) {
         match &mut piece.block.body {
             Body::ToolCall(call) => names.push((call.call.clone(), call.name.clone())),
             Body::ToolResult(result) => {
-                let name = names.iter().rev().find(|(call, _)| *call == result.call).map(|(_, name)| name.clone());
-                result.name = name.or_else(|| result.name.take());
+                // Every call has one result by now, also where several share an id.
+                let answered = names.iter().position(|(call, _)| *call == result.call);
+                result.name = answered.map(|at| names.remove(at).1).or_else(|| result.name.take());
             }
             _ => {}
         }

@@ -206,7 +206,7 @@ fn names(request: &Request<'_, '_>) -> Vec<Hit> {
 
 fn sorted<'b, 'a: 'b>(nodes: impl Iterator<Item = &'b Node<'a>>, key: &str) -> Vec<String> {
     let mut words: Vec<String> =
-        nodes.filter_map(|node| node.get(key).and_then(Node::as_str).map(|word| word.into_owned())).collect();
+        nodes.filter_map(|node| node.get(key).and_then(Node::as_str).map(std::borrow::Cow::into_owned)).collect();
     words.sort();
     words
 }

@@ -113,7 +113,7 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
         repair::calls_last(&mut history);
     }
     history.limit_reasoning(session, |reasoning, turn| repair::sends(reasoning, turn, aim));
-    if !aim.is_home {
+    if session.extra.spelling(FORMAT, "kind").is_none() {
         repair::nameless_thinking(&mut history);
     }
     history.remove_empty_text(str::is_empty);

@@ -98,23 +98,21 @@ pub(super) fn detail_images(history: &mut History) {
         is_image && !known
     };
     for piece in &mut history.pieces {
-        match &mut piece.block.body {
-            Body::Media(media) => {
-                if settle(media) {
-                    let at = piece.at("detail");
-                    history.losses.push(Loss::encode(LossKind::Synthesised, at, "an image says how it is looked at"));
-                }
-            }
+        let made_up = match &mut piece.block.body {
+            Body::Media(media) => settle(media),
             Body::ToolResult(result) => {
-                let media = result.parts.iter_mut().filter_map(|part| match part {
-                    Part::Media(media) => Some(media),
-                    _ => None,
-                });
-                media.for_each(|media| {
-                    settle(media);
-                });
+                for part in &mut result.parts {
+                    if let Part::Media(media) = part {
+                        settle(media);
+                    }
+                }
+                false
             }
-            _ => {}
+            _ => false,
+        };
+        if made_up {
+            let at = piece.at("detail");
+            history.losses.push(Loss::encode(LossKind::Synthesised, at, "an image says how it is looked at"));
         }
     }
 }
