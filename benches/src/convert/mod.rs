@@ -20,22 +20,23 @@ const BOUND: Bound = Bound::AtLeast(0.333);
 /// What one writes who only wants the fields of one format.
 struct Shape {
     format: &'static str,
-    /// How much larger its file is than the native one of the same session.
-    growth: f64,
     copy: fn(&[u8]) -> serde_json::Result<Vec<u8>>,
 }
 
 const SHAPES: &[Shape] = &[
-    Shape { format: "llm4s.state", growth: 0.86, copy: copy::<shapes::llm4s::State> },
-    Shape { format: "wink.conversation", growth: 1.13, copy: copy::<shapes::wink::Snapshot> },
-    Shape { format: "cognesy.state", growth: 1.62, copy: copy::<shapes::cognesy::State> },
-    Shape { format: "lucee.session", growth: 0.08, copy: copy::<shapes::lucee::Session> },
+    Shape { format: "llm4s.state", copy: copy::<shapes::llm4s::State> },
+    Shape { format: "wink.conversation", copy: copy::<shapes::wink::Snapshot> },
+    Shape { format: "cognesy.state", copy: copy::<shapes::cognesy::State> },
+    Shape { format: "lucee.session", copy: copy::<shapes::lucee::Session> },
 ];
 
 /// Reads a text into structs and writes them.
 fn copy<T: DeserializeOwned + Serialize>(bytes: &[u8]) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&serde_json::from_slice::<T>(bytes)?)
 }
+
+/// The size of the small file.
+const PROBE: usize = 400_000;
 
 /// Measures every conversion.
 pub(crate) fn speed(report: &mut Report) -> Outcome<()> {
@@ -57,8 +58,14 @@ fn speed_of(shape: &Shape, report: &mut Report) -> Outcome<()> {
 
 /// A file of the format with about so many bytes.
 fn file(shape: &Shape, size: usize) -> Outcome<Vec<u8>> {
-    let archive = sessions::archive((size as f64 / shape.growth) as usize);
-    Ok(turnkeep_codec::encode(&archive, &Target::parse(shape.format)?, &EncodeOptions::default())?.bytes)
+    // How much larger it is than the native file of the same session, seen on a small one.
+    let growth = written(shape, PROBE)?.len() as f64 / PROBE as f64;
+    written(shape, (size as f64 / growth) as usize)
+}
+
+fn written(shape: &Shape, native: usize) -> Outcome<Vec<u8>> {
+    let target = Target::parse(shape.format)?;
+    Ok(turnkeep_codec::encode(&sessions::archive(native), &target, &EncodeOptions::default())?.bytes)
 }
 
 /// The file in another format; nothing is said of the one it is in.

@@ -167,7 +167,8 @@ fn given(state: &Loaded, call: &CallId, judgement: &Judgement, now: jiff::Timest
     };
     let approval = state.ledger.approval(call).ok_or_else(missing)?;
     if approval.given.is_some() {
-        return Err(Error::new(ErrorKind::Conflict, format!("call {call} was decided already")));
+        let what = format!("call {call} was decided already");
+        return Err(Error::new(ErrorKind::Conflict, what).hint("the first decision counts; resume the session"));
     }
     let expires = approval.asked.expires.as_ref().and_then(Time::instant);
     if expires.is_some_and(|end| end <= now) {
@@ -253,7 +254,8 @@ fn open_call<'a>(state: &'a Loaded, call: &CallId) -> Result<(u32, &'a ToolCall)
     let made = made.ok_or_else(unknown)?;
     let answers = |block: &Block| matches!(&block.body, Body::ToolResult(result) if result.call == *call);
     if state.session.blocks().any(|(_, block)| answers(block)) {
-        return Err(Error::new(ErrorKind::Conflict, format!("call {call} has an outcome already")));
+        let what = format!("call {call} has an outcome already");
+        return Err(Error::new(ErrorKind::Conflict, what).hint("an outcome is not changed; `turnkeep show` prints it"));
     }
     Ok(made)
 }

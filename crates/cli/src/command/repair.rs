@@ -95,7 +95,7 @@ fn as_json(target: &Target, opened: &Opened, repaired: &Repaired) -> Json {
 fn as_text(repaired: &Repaired) -> String {
     let mut text = String::new();
     for edit in &repaired.edits {
-        let _ = writeln!(text, "{edit}");
+        let _ = writeln!(text, "{}", crate::tally::line(edit));
     }
     let errors = |findings: &[Finding]| findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let (before, after) = (errors(&repaired.before), errors(&repaired.after));

@@ -49,10 +49,13 @@ fn the_ledger_says_what_is_known_of_every_call() {
 fn a_call_is_approved_once_and_for_what_was_shown() {
     let place = stored();
 
-    place.run("approve s del --digest other --store file:kept").ends(9).says("is not what call del would do now");
-    place.run("approve s pay --store file:kept").ends(4).says("no call pay waits for consent");
+    place
+        .run("approve s del --digest other --store file:kept")
+        .ends(9)
+        .says("session s: what was shown is not what call del would do now");
+    place.run("approve s pay --store file:kept").ends(4).says("session s: no call pay waits for consent");
     place.run("approve s del --digest d1 --by me --store file:kept").ends(0);
-    place.run("deny s del --store file:kept").ends(5).says("was decided already");
+    place.run("deny s del --store file:kept").ends(5).says("session s: call del was decided already");
 
     assert!(place.run("resume s --store file:kept").ends(8).out.contains("delete del: is called\n"));
 }
@@ -65,7 +68,7 @@ fn a_call_that_was_cut_off_is_resolved() {
     place.run("resolve s pay --retry --skip --store file:kept").ends(2);
     place.run("resolve s nothing --skip --store file:kept").ends(4);
     place.run("resolve s pay --done paid --store file:kept").ends(0);
-    place.run("resolve s pay --done paid --store file:kept").ends(5).says("has an outcome already");
+    place.run("resolve s pay --done paid --store file:kept").ends(5).says("session s: call pay has an outcome already");
 
     let shown = place.run("show s --store file:kept").ends(0).out;
     assert!(shown.contains("paid"), "{shown}");
@@ -100,5 +103,8 @@ fn a_session_goes_on_with_a_scripted_model() {
     assert!(place.run("show q --store file:kept").ends(0).out.contains("Hello there."));
     // Where open calls need tools, it does not pretend that there are none.
     let stored = stored().with("script.json", script);
-    stored.run("resume s --script script.json --store file:kept").ends(9).says("the agent lacks its tool `charge`");
+    stored
+        .run("resume s --script script.json --store file:kept")
+        .ends(9)
+        .says("session s: call pay is open, and the agent lacks its tool `charge`");
 }

@@ -296,9 +296,9 @@ fn sessions_from_elsewhere_fit_with_losses_that_say_what_does_not() {
     assert_eq!(
         told(&losses),
         [
+            "renamed turns[0].blocks[2].call",
             "synthesised options",
             "synthesised status",
-            "coerced turns[0].blocks[2].call",
             "coerced turns[0].blocks[2].arguments",
         ]
     );
