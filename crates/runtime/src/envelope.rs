@@ -229,7 +229,7 @@ impl AgentEnvelopes {
     fn stopped(&mut self, stopped: &RunStopped) -> Vec<(&'static str, Object)> {
         match &stopped.status {
             Some(Status::Failed(failed)) => self.change_status("failed", Some(&failed.error.clone())),
-            Some(status) => self.change_status(&status.kind().to_owned(), None),
+            Some(status) => self.change_status(status.kind(), None),
             None => Vec::new(),
         }
     }

@@ -306,7 +306,7 @@ fn is_type(word: &str, value: &Json) -> bool {
 }
 
 fn named(types: &Json) -> String {
-    let word = |json: &Json| json.as_str().map(|word| word.into_owned()).unwrap_or_default();
+    let word = |json: &Json| json.as_str().map(std::borrow::Cow::into_owned).unwrap_or_default();
     types.as_array().map_or_else(|| word(types), |types| types.iter().map(word).collect::<Vec<_>>().join(" or "))
 }
 
