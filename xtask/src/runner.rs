@@ -40,7 +40,7 @@ pub(crate) struct Set<'a> {
 const NEXTEST: &[&str] =
     &["nextest", "run", "--workspace", "--no-fail-fast", "--status-level=fail", "--final-status-level=skip"];
 const CARGO_TEST: &[&str] = &["test", "--workspace", "--all-targets", "--no-fail-fast"];
-const DOCTESTS: &[&str] = &["test", "--workspace", "--doc", "--no-fail-fast"];
+const DOCTESTS: &[&str] = &["test", "--workspace", "--doc", "--all-features", "--no-fail-fast"];
 
 impl Runner {
     /// Nextest if it is installed.
