@@ -10,13 +10,32 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("turnkeep-file", &["turnkeep-codec", "turnkeep-model"]),
     ("turnkeep-store", &["turnkeep-model"]),
     ("turnkeep-runtime", &["turnkeep-store", "turnkeep-model"]),
-    ("turnkeep", &["turnkeep-runtime", "turnkeep-file", "turnkeep-store", "turnkeep-codec", "turnkeep-model"]),
+    ("turnkeep-provider", &["turnkeep-runtime", "turnkeep-store", "turnkeep-codec", "turnkeep-model"]),
+    (
+        "turnkeep",
+        &[
+            "turnkeep-provider",
+            "turnkeep-runtime",
+            "turnkeep-file",
+            "turnkeep-store",
+            "turnkeep-codec",
+            "turnkeep-model",
+        ],
+    ),
     (
         "turnkeep-cli",
-        &["turnkeep", "turnkeep-runtime", "turnkeep-file", "turnkeep-store", "turnkeep-codec", "turnkeep-model"],
+        &[
+            "turnkeep",
+            "turnkeep-provider",
+            "turnkeep-runtime",
+            "turnkeep-file",
+            "turnkeep-store",
+            "turnkeep-codec",
+            "turnkeep-model",
+        ],
     ),
     (TESTKIT, &["turnkeep-file", "turnkeep-store", "turnkeep-codec", "turnkeep-model"]),
-    (BENCH, &[TESTKIT, "turnkeep-runtime", "turnkeep-store", "turnkeep-codec", "turnkeep-model"]),
+    (BENCH, &[TESTKIT, "turnkeep-provider", "turnkeep-runtime", "turnkeep-store", "turnkeep-codec", "turnkeep-model"]),
     ("xtask", &["turnkeep-codec", "turnkeep-model"]),
 ];
 
