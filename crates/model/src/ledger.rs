@@ -16,6 +16,8 @@ pub struct Ledger {
     places: HashMap<CallId, usize>,
     /// What people were asked about calls, and what they said.
     approvals: HashMap<CallId, Approval>,
+    /// What people said of calls whose intent nobody recorded.
+    resolutions: HashMap<CallId, Resolution>,
     /// The last turn that a model was asked for.
     asked: Option<u32>,
     /// The endpoint that is asked.
@@ -90,8 +92,11 @@ impl Ledger {
             Event::ToolSettled(settled) => {
                 self.amend(&settled.call, |entry| entry.settled = Some((settled.outcome.clone(), seq)));
             }
-            Event::ToolResolved(resolved) => {
+            Event::ToolResolved(resolved) if self.places.contains_key(&resolved.call) => {
                 self.amend(&resolved.call, |entry| entry.resolved = Some(resolved.resolution));
+            }
+            Event::ToolResolved(resolved) => {
+                self.resolutions.insert(resolved.call.clone(), resolved.resolution);
             }
             Event::CompensationIntended(intended) => {
                 self.amend(&intended.call, |entry| entry.compensated = Some(None));
@@ -160,6 +165,11 @@ impl Ledger {
     /// What a person was asked about a call.
     pub fn approval(&self, call: &CallId) -> Option<&Approval> {
         self.approvals.get(call)
+    }
+
+    /// What a person said is to become of a call, if nobody knew its outcome.
+    pub fn resolution(&self, call: &CallId) -> Option<Resolution> {
+        self.get(call).map_or_else(|| self.resolutions.get(call).copied(), |entry| entry.resolved)
     }
 
     /// The last turn that a model was asked for, from 0.

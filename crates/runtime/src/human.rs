@@ -24,6 +24,17 @@ pub struct Input {
     pub options: Options,
 }
 
+impl Input {
+    /// Refuses to say nothing: a model that is asked nothing answers anything.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.blocks.is_empty() {
+            return Err(Error::new(ErrorKind::Unsupported, "there is nothing to say")
+                .hint("say something, or resume the session to go on with what is due"));
+        }
+        Ok(())
+    }
+}
+
 impl From<Vec<Block>> for Input {
     fn from(blocks: Vec<Block>) -> Input {
         Input { blocks, options: Options::default() }
@@ -87,17 +98,42 @@ fn in_flight(state: &Loaded) -> Option<u32> {
 
 /// The ordinal of the next message of the turn before which `turns` turns stand, or of the last of them.
 pub(crate) fn next_ordinal(session: &Session, turns: usize) -> u32 {
-    let before = session.turns.iter().take(turns).rev();
-    let highest = before.filter_map(|turn| turn.blocks.iter().map(|block| block.message.ordinal).max()).next();
-    highest.map_or(0, |highest| highest.saturating_add(1))
+    let mut before = session.turns.iter().take(turns).rev();
+    before.find_map(last_place).map_or(0, |highest| highest.saturating_add(1))
+}
+
+/// The last ordinal that a turn has, or keeps for the results of its calls.
+fn last_place(turn: &Turn) -> Option<u32> {
+    let taken = turn.blocks.iter().map(|block| block.message.ordinal).max()?;
+    let calls = u32::try_from(crate::plan::calls(turn).count()).unwrap_or(u32::MAX);
+    Some(place_of_calls(turn).map_or(taken, |at| taken.max(at.saturating_add(calls))))
+}
+
+fn place_of_calls(turn: &Turn) -> Option<u32> {
+    let calls = turn.blocks.iter().filter(|block| matches!(block.body, Body::ToolCall(_)));
+    calls.map(|block| block.message.ordinal).max()
+}
+
+/// Results follow their calls in the order of the calls, however they ended: so a request does not depend on which tool
+/// was faster, and nobody's words come between.
+fn place_of_result(session: &Session, turn: u32, call: &CallId) -> u32 {
+    let own = session.turns.get(turn as usize);
+    let made = own.and_then(|own| crate::plan::calls(own).position(|made| made.call == *call));
+    let (Some(at), Some(base)) = (made, own.and_then(place_of_calls)) else {
+        return next_ordinal(session, turn as usize + 1);
+    };
+    let wanted = base.saturating_add(1).saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
+    let later = session.turns.iter().skip(turn as usize + 1).flat_map(|turn| &turn.blocks);
+    later.map(|block| block.message.ordinal).min().map_or(wanted, |later| wanted.min(later))
 }
 
 /// Says something to a session, also while an agent runs it: nothing is lost, and nothing is poisoned.
 ///
 /// # Errors
-/// `NotFound`, and what the store says.
+/// `NotFound`, `Unsupported` where nothing is said, and what the store says.
 pub async fn say(store: &dyn Store, id: &SessionId, ports: &Ports, input: impl Into<Input>) -> Result<Seq> {
     let input = input.into();
+    input.check()?;
     let now = Time::from_instant(ports.clock.now());
     post(store, id, ports, |state| Ok(awake(state, saying(state, &input, &now)))).await
 }
@@ -147,8 +183,8 @@ impl Judgement {
 /// Decides about a call that waits for consent.
 ///
 /// # Errors
-/// `NotFound` when no such call waits; `Conflict` when it was decided already; `Mismatch` when what was shown is not what
-/// is asked for, or the time is over.
+/// `NotFound` when no such call waits; `Conflict` when it was decided already, or has an outcome; `Mismatch` when what was
+/// shown is not what is asked for, or the time is over; `Unsupported` when edited arguments do not fit the tool.
 pub async fn decide(
     store: &dyn Store,
     id: &SessionId,
@@ -170,6 +206,7 @@ fn given(state: &Loaded, call: &CallId, judgement: &Judgement, now: jiff::Timest
         let what = format!("call {call} was decided already");
         return Err(Error::new(ErrorKind::Conflict, what).hint("the first decision counts; resume the session"));
     }
+    let (_, made) = open_call(state, call)?;
     let expires = approval.asked.expires.as_ref().and_then(Time::instant);
     if expires.is_some_and(|end| end <= now) {
         let what = format!("the time to decide about call {call} is over");
@@ -179,10 +216,8 @@ fn given(state: &Loaded, call: &CallId, judgement: &Judgement, now: jiff::Timest
         let what = format!("what was shown is not what call {call} would do now");
         return Err(Error::new(ErrorKind::Mismatch, what).hint("look at the call again, then decide"));
     }
-    if judgement.verdict == Verdict::Edit
-        && judgement.arguments.as_deref().is_none_or(|text| turnkeep_model::json::parse(text).is_err())
-    {
-        return Err(Error::new(ErrorKind::Unsupported, "the edited arguments are not JSON").hint("write a JSON object"));
+    if judgement.verdict == Verdict::Edit {
+        check_edited(&state.session, made, judgement.arguments.as_deref().unwrap_or_default())?;
     }
     Ok(ApprovalGiven {
         call: call.clone(),
@@ -192,6 +227,19 @@ fn given(state: &Loaded, call: &CallId, judgement: &Judgement, now: jiff::Timest
         by: judgement.by.clone(),
         reason: judgement.reason.clone(),
     })
+}
+
+/// Whether a person's arguments can be given to the tool, as far as the session knows it.
+fn check_edited(session: &Session, call: &ToolCall, arguments: &str) -> Result<()> {
+    let wrong = |why: String| {
+        Error::new(ErrorKind::Unsupported, format!("the edited arguments {why}"))
+            .hint("write a JSON object that follows the schema of the tool")
+    };
+    let json = turnkeep_model::json::parse(arguments).map_err(|_| wrong("are not JSON".to_owned()))?.into_json();
+    let Some(tool) = session.tools.iter().find(|tool| tool.name == call.name) else {
+        return Ok(());
+    };
+    crate::schema::check(&tool.parameters, &json).map_err(|why| wrong(format!("do not follow the schema: {why}")))
 }
 
 /// What someone knows of a call that may have acted.
@@ -208,7 +256,7 @@ pub enum Knowledge {
 /// Says what is to become of a call whose outcome nobody recorded.
 ///
 /// # Errors
-/// `NotFound` when no such call is open; `Conflict` when it has an outcome.
+/// `NotFound` when no such call is open; `Conflict` when it has an outcome, or was never begun and waits for consent.
 pub async fn resolve(
     store: &dyn Store,
     id: &SessionId,
@@ -220,6 +268,12 @@ pub async fn resolve(
     let now = Time::from_instant(ports.clock.now());
     post(store, id, ports, |state| {
         let (turn, made) = open_call(state, call)?;
+        let waits = state.ledger.get(call).is_none()
+            && state.ledger.approval(call).is_some_and(|approval| approval.given.is_none());
+        if waits {
+            let what = format!("call {call} was never begun: it waits for consent");
+            return Err(Error::new(ErrorKind::Conflict, what).hint("approve or deny it"));
+        }
         let resolved = |resolution| ToolResolved { call: call.clone(), resolution, by: by.map(str::to_owned) }.into();
         let events = match knowledge {
             Knowledge::Retry => vec![resolved(Resolution::Retry)],
@@ -262,8 +316,9 @@ fn open_call<'a>(state: &'a Loaded, call: &CallId) -> Result<(u32, &'a ToolCall)
 
 /// A result as the next message of its turn.
 pub(crate) fn result_block(session: &Session, turn: u32, result: ToolResult, now: &Time) -> Block {
+    let ordinal = place_of_result(session, turn, &result.call);
     let mut block = Block::new(Author::Tool, result);
-    block.message.ordinal = next_ordinal(session, turn as usize + 1);
+    block.message.ordinal = ordinal;
     block.message.time = Some(now.clone());
     block
 }

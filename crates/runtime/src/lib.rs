@@ -12,11 +12,13 @@ mod conversation;
 pub mod criteria;
 pub mod envelope;
 mod error;
+mod family;
 mod handoff;
 mod hub;
 pub mod human;
 mod main_loop;
 mod moment;
+mod phase;
 pub mod plan;
 pub mod port;
 mod ports;
@@ -32,17 +34,19 @@ mod tools;
 mod typed;
 mod worker;
 
-pub use agent::{Agent, Duplicates, Stopped, Unsure, Waiting, WaitingFor};
+pub use agent::{Agent, Duplicates, Guard, Stopped, Unsure, Waiting, WaitingFor};
 pub use checkpoint::{Checkpoint, CheckpointHandler, FileCheckpoints, StoreCheckpoints};
 pub use conversation::{
     ConversationMessage, ConversationState, ConversationTurn, ToolCallRecord, enable_conversation_recording,
 };
 pub use error::{Error, Result};
+pub use family::bottom_up;
 pub use handoff::{Carry, handoff};
 pub use hub::{Heard, Hub, Subscription};
 pub use human::{Input, say};
 pub use main_loop::MainLoop;
 pub use moment::Moment;
+pub use phase::{Phase, phases};
 pub use plan::ResumePolicy;
 pub use ports::Ports;
 pub use prompt::{Evaluation, Prompt, PromptResponse, ResumeFrom, Template, evaluate};

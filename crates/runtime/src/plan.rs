@@ -168,10 +168,12 @@ impl Looks<'_> {
     /// Nothing is recorded of it: the session comes from elsewhere.
     fn unrecorded(&self, call: &ToolCall) -> Step {
         let untouched = self.session.status == Some(Status::from(WaitingForTools {}));
-        match (self.effect)(&call.name) {
-            _ if self.policy == ResumePolicy::Ask => Step::AwaitHuman,
-            Some(Effect::Once) if !untouched => Step::Unsure,
-            _ => Step::Call { attempt: 1, arguments: None },
+        match (self.ledger.resolution(&call.call), (self.effect)(&call.name)) {
+            (Some(Resolution::Retry), _) => Step::Call { attempt: 1, arguments: None },
+            (Some(Resolution::Skip), _) => Step::Abandon,
+            (None, _) if self.policy == ResumePolicy::Ask => Step::AwaitHuman,
+            (None, Some(Effect::Once)) if !untouched => Step::Unsure,
+            (None, _) => Step::Call { attempt: 1, arguments: None },
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::conversation::ConversationState;
 use crate::error::{Error, Result};
 use crate::human::Input;
 use crate::recorder::Recorder;
+use crate::slices::{Dispatch, Reducers, SliceItem};
 use crate::{schema, typed};
 
 /// A prompt: who it is, and how it is rendered.
@@ -131,6 +132,40 @@ pub async fn evaluate<T: DeserializeOwned>(
         usage: recorder.session().usage.clone(),
         stopped,
     })
+}
+
+impl<T: SliceItem + Clone> PromptResponse<T> {
+    /// Gives the output to the slice of its type.
+    ///
+    /// # Errors
+    /// Those of recording.
+    pub async fn keep(&self, recorder: &mut Recorder, reducers: &Reducers) -> Result<Dispatch> {
+        keep_all(self.output.iter(), recorder, reducers).await
+    }
+}
+
+impl<T: SliceItem + Clone> PromptResponse<Vec<T>> {
+    /// Gives each item of the output to the slice of its type.
+    ///
+    /// # Errors
+    /// Those of recording.
+    pub async fn keep_each(&self, recorder: &mut Recorder, reducers: &Reducers) -> Result<Dispatch> {
+        keep_all(self.output.iter().flatten(), recorder, reducers).await
+    }
+}
+
+async fn keep_all<'a, T: SliceItem + Clone>(
+    items: impl Iterator<Item = &'a T>,
+    recorder: &mut Recorder,
+    reducers: &Reducers,
+) -> Result<Dispatch> {
+    let mut all = Dispatch::default();
+    for item in items {
+        let Dispatch { reducers: failed, subscribers } = recorder.dispatch(reducers, item.clone()).await?;
+        all.reducers.extend(failed);
+        all.subscribers.extend(subscribers);
+    }
+    Ok(all)
 }
 
 async fn begin(prompt: &dyn Prompt, id: &PromptId, recorder: &mut Recorder) -> Result<()> {

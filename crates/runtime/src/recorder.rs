@@ -31,9 +31,11 @@ impl Recorder {
     /// Begins a session and its first run.
     ///
     /// # Errors
-    /// `Conflict` when the store has a session of this id, and whatever the store says.
+    /// `Conflict` when the store has a session of this id; `Unsupported` when it is its own parent, or was made at a time
+    /// without a zone; and whatever the store says.
     pub async fn create(store: Arc<dyn Store>, mut session: Session, ports: Ports) -> Result<Recorder> {
         let id = session.id.take().unwrap_or_else(|| SessionId::new(ports.ids.next()));
+        check_origin(&session, &id)?;
         session.id = Some(id.clone());
         session.timing.created.get_or_insert_with(|| Time::from_instant(ports.clock.now()));
         let run = RunId::new(ports.ids.next());
@@ -68,6 +70,25 @@ impl Recorder {
             return Err(Error::fenced(state.seq).session(id));
         }
         Ok(Recorder { store, id: id.clone(), run, ports, state, checkpoints: None })
+    }
+
+    /// Records what begins a run. Where the last run of this process has stopped it is a new one, begun in the same
+    /// batch: so that whoever looks sees that someone runs the session again.
+    pub(crate) async fn wake_with(
+        &mut self,
+        make: impl Fn(&Loaded, &Recorder) -> Vec<Event> + Send + Sync,
+    ) -> Result<()> {
+        let idle = self.state.session.runs.last().is_some_and(|run| run.status.is_some());
+        if idle {
+            self.run = RunId::new(self.ports.ids.next());
+        }
+        self.record_with(|state, recorder| {
+            let runs = u32::try_from(state.session.runs.len()).unwrap_or(u32::MAX);
+            let started = if idle { recorder.starting(runs.saturating_add(1)) } else { Vec::new() };
+            Ok(started.into_iter().chain(make(state, recorder)).collect())
+        })
+        .await
+        .map(drop)
     }
 
     fn starting(&self, attempt: u32) -> Vec<Event> {
@@ -233,6 +254,17 @@ impl Recorder {
     pub(crate) fn now(&self) -> Time {
         Time::from_instant(self.ports.clock.now())
     }
+}
+
+fn check_origin(session: &Session, id: &SessionId) -> Result<()> {
+    let unsupported = |what: &str| Error::new(turnkeep_model::ErrorKind::Unsupported, what).session(id);
+    if session.parent.as_ref().is_some_and(|parent| parent.session == *id) {
+        return Err(unsupported("a session cannot be its own parent").hint("name another parent, or none"));
+    }
+    if session.timing.created.as_ref().is_some_and(|created| created.instant().is_none()) {
+        return Err(unsupported("Session created_at must be timezone-aware.").hint("write it as 2026-01-01T00:00:00Z"));
+    }
+    Ok(())
 }
 
 /// Whether a batch of this run was found where someone else's was expected.

@@ -1,5 +1,10 @@
 //! Typed side-state, changed through reducers and recorded in the journal.
 
+mod declared;
+mod edit;
+pub mod pairs;
+mod subscribers;
+
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,8 +14,13 @@ use serde::de::DeserializeOwned;
 use turnkeep_model::event::{SliceChanged, SliceOp};
 use turnkeep_model::{Event, Json, Session, Slice, SlicePolicy};
 
+pub use declared::Declared;
+pub use edit::{Dispatch, Policies};
+pub use subscribers::SubscriberFailure;
+
 use crate::error::{Error, Result};
 use crate::typed;
+use subscribers::Subscriber;
 
 /// A type whose values an application keeps with a session.
 pub trait SliceItem: Serialize + DeserializeOwned + Send + Sync + 'static {
@@ -36,7 +46,8 @@ pub enum Op<T> {
 }
 
 /// A reducer: from what a slice has and an event to what becomes of it.
-type Reduce = dyn Fn(&[Json], &(dyn Any + Send + Sync)) -> std::result::Result<SliceChanged, String> + Send + Sync;
+type Reduce =
+    dyn Fn(&[Json], &(dyn Any + Send + Sync)) -> std::result::Result<Option<SliceChanged>, String> + Send + Sync;
 
 struct Reducer {
     slice: &'static str,
@@ -49,6 +60,9 @@ struct Reducer {
 pub struct Reducers {
     slices: Vec<(&'static str, SlicePolicy)>,
     reducers: Vec<Reducer>,
+    /// What becomes of items of a slice that no reducer looks at: they are added to it.
+    appends: Vec<Reducer>,
+    subscribers: Vec<Subscriber>,
 }
 
 impl fmt::Debug for Reducers {
@@ -67,11 +81,17 @@ pub struct ReducerFailure {
 }
 
 impl Reducers {
-    /// Registers a slice without a reducer.
+    /// Registers a slice. Its items are events as well: one that no reducer looks at is added to it.
     #[must_use]
     pub fn slice<T: SliceItem>(mut self) -> Reducers {
-        if !self.slices.iter().any(|(name, _)| *name == T::NAME) {
+        if !self.knows(T::NAME) {
             self.slices.push((T::NAME, T::POLICY));
+            let append = |_: &[Json], event: &(dyn Any + Send + Sync)| {
+                let item = event.downcast_ref::<T>().ok_or("the event is of another type")?;
+                let item = typed::to_json(item).map_err(|error| error.to_string())?;
+                Ok(Some(change::<T>(SliceOp::Append, vec![item])))
+            };
+            self.appends.push(Reducer { slice: T::NAME, event: TypeId::of::<T>(), reduce: Box::new(append) });
         }
         self
     }
@@ -87,7 +107,7 @@ impl Reducers {
             let event = event.downcast_ref::<E>().ok_or("the event is of another type")?;
             let items = items.iter().map(typed::from_json).collect::<std::result::Result<Vec<T>, _>>();
             let op = reduce(&items.map_err(|error| error.to_string())?, event)?;
-            changed::<T>(op).map_err(|error| error.to_string())
+            changed::<T>(op).map(Some).map_err(|error| error.to_string())
         };
         all.reducers.push(Reducer { slice: T::NAME, event: TypeId::of::<E>(), reduce: Box::new(reduce) });
         all
@@ -98,11 +118,11 @@ impl Reducers {
         let (mut changes, mut failures) = (Vec::new(), Vec::new());
         let mut now = Session { slices: slices.to_vec(), ..Session::default() };
         for event in events {
-            let concerned = self.reducers.iter().filter(|reducer| reducer.event == (**event).type_id());
-            for reducer in concerned {
+            for reducer in self.concerned((**event).type_id()) {
                 let had = now.slices.iter().find(|slice| slice.name == reducer.slice);
                 match (reducer.reduce)(had.map(|slice| slice.items.as_slice()).unwrap_or_default(), &**event) {
-                    Ok(change) => {
+                    Ok(None) => {}
+                    Ok(Some(change)) => {
                         // Folding a slice change cannot fail.
                         let _ = turnkeep_model::apply(&mut now, &Event::from(change.clone()));
                         changes.push(change);
@@ -144,6 +164,13 @@ impl Reducers {
         Ok(restored.filter_map(change).collect())
     }
 
+    /// The reducers of an event in the order they were registered, or what happens where there is none.
+    fn concerned(&self, event: TypeId) -> impl Iterator<Item = &Reducer> {
+        let any = self.reducers.iter().any(|reducer| reducer.event == event);
+        let all = if any { &self.reducers } else { &self.appends };
+        all.iter().filter(move |reducer| reducer.event == event)
+    }
+
     fn knows(&self, name: &str) -> bool {
         self.slices.iter().any(|(known, _)| *known == name)
     }
@@ -167,13 +194,12 @@ fn changed<T: SliceItem>(op: Op<T>) -> std::result::Result<SliceChanged, serde_j
         Op::Clear => (SliceOp::Clear, Vec::new()),
     };
     let items = items.iter().map(typed::to_json).collect::<std::result::Result<_, _>>()?;
-    Ok(SliceChanged {
-        name: T::NAME.to_owned(),
-        op,
-        items,
-        version: Some(T::VERSION.to_owned()),
-        policy: Some(T::POLICY),
-    })
+    Ok(change::<T>(op, items))
+}
+
+fn change<T: SliceItem>(op: SliceOp, items: Vec<Json>) -> SliceChanged {
+    let version = Some(T::VERSION.to_owned());
+    SliceChanged { name: T::NAME.to_owned(), op, items, version, policy: Some(T::POLICY) }
 }
 
 /// Adds every event to the slice.
@@ -257,6 +283,11 @@ impl Changes {
     /// `Corrupt` where an item is of another shape.
     pub fn latest<T: SliceItem>(&self) -> Result<Option<T>> {
         Ok(self.all()?.pop())
+    }
+
+    /// Tells subscribers what was dispatched here.
+    pub(crate) fn tell(&self) -> Vec<SubscriberFailure> {
+        self.reducers.tell(&self.lock())
     }
 
     /// What the dispatched events do to the slices as they are now.

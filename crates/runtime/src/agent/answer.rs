@@ -265,9 +265,9 @@ fn answering(
     if given.answer.usage != Default::default() {
         events.push(UsageAdded { usage: given.answer.usage.clone() }.into());
     }
-    let fates: Vec<Vec<Event>> =
-        calls.iter().map(|call| fate(agent, state, recorder, turn, call, (ordinal, &now))).collect();
-    events.extend(fates.into_iter().flatten());
+    for (call, place) in calls.iter().zip(ordinal.saturating_add(1)..) {
+        events.extend(fate(agent, state, recorder, turn, call, (place, &now)));
+    }
     events
 }
 
@@ -338,14 +338,14 @@ fn fate(
     recorder: &Recorder,
     turn: u32,
     call: &ToolCall,
-    (ordinal, now): (u32, &Time),
+    (place, now): (u32, &Time),
 ) -> Vec<Event> {
     let tool = match (agent.tools.get(&call.name), agent.tools.arguments(&call.name, &call.arguments)) {
         (Some(tool), Ok(_)) => tool,
         (_, fits) => {
             let why = fits.err().unwrap_or_default();
             let mut block = result_block(&state.session, turn, refused(call, &why), now);
-            block.message.ordinal = ordinal.saturating_add(1);
+            block.message.ordinal = place;
             let settled = ToolSettled::new(call.call.clone(), Outcome::Failed);
             return vec![settled.into(), BlockAdded { turn, block }.into()];
         }

@@ -9,7 +9,7 @@ use futures_util::{FutureExt, StreamExt};
 use turnkeep_model::event::{
     BlockAdded, CompensationIntended, CompensationSettled, Effect, LogAdded, ToolIntended, ToolSettled,
 };
-use turnkeep_model::{Event, Json, Number, Outcome, Part, Text, ToolCall, ToolResult};
+use turnkeep_model::{Body, CallId, Event, Json, Number, Outcome, Part, Text, ToolCall, ToolResult};
 use turnkeep_store::Loaded;
 
 use super::answer::key;
@@ -21,7 +21,7 @@ use crate::human::result_block;
 use crate::plan::{PlannedCall, Step, calls};
 use crate::port::{Found, Settings, Tool, ToolContext, ToolError, ToolOutput, seconds};
 use crate::ports::Ports;
-use crate::slices::Changes;
+use crate::slices::{Changes, SubscriberFailure};
 
 /// A call that is to be made.
 pub(super) struct Job {
@@ -151,7 +151,16 @@ impl Drive<'_> {
             }));
             events
         })
-        .await
+        .await?;
+        if keeps { self.tell(ended).await } else { Ok(()) }
+    }
+
+    /// Tells subscribers what a call dispatched, now that it is durable.
+    async fn tell(&mut self, ended: &Ended) -> Result<()> {
+        let failures = ended.context.slices.tell();
+        let line = |failure: &SubscriberFailure| format!("[event] a subscriber failed: {}", failure.why);
+        let events: Vec<Event> = failures.iter().map(|failure| LogAdded { line: line(failure) }.into()).collect();
+        self.recorder.record_with(|_, _| Ok(events.clone())).await.map(drop)
     }
 
     async fn settle_with(
@@ -164,6 +173,11 @@ impl Drive<'_> {
         let pace = self.pace;
         self.recorder
             .record_with(|state, recorder| {
+                if is_answered(state, turn, &result.call) {
+                    // Someone who knew said so meanwhile; there is one result of a call.
+                    let line = format!("[tool] call {} ended after its result was given", result.call);
+                    return Ok(vec![LogAdded { line }.into()]);
+                }
                 let mut events = before(state);
                 let outcome = result.outcome.clone().unwrap_or(Outcome::Success);
                 events.push(ToolSettled { call: result.call.clone(), outcome, seconds: seconds.clone() }.into());
@@ -300,6 +314,12 @@ impl Drive<'_> {
         self.recorder.record_with(|_, _| Ok(vec![settled.clone().into()])).await?;
         Ok(Some(undone))
     }
+}
+
+/// Whether the turn of a call has its result.
+fn is_answered(state: &Loaded, turn: u32, call: &CallId) -> bool {
+    let blocks = state.session.turns.get(turn as usize).map(|turn| turn.blocks.as_slice()).unwrap_or_default();
+    blocks.iter().any(|block| matches!(&block.body, Body::ToolResult(result) if result.call == *call))
 }
 
 /// What looking for the outcome of a call gave.

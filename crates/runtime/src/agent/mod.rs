@@ -9,4 +9,4 @@ mod settings;
 
 pub(crate) use answer::in_force;
 pub use outcome::{Stopped, Waiting, WaitingFor};
-pub use settings::{Agent, Duplicates, Unsure};
+pub use settings::{Agent, Duplicates, Guard, Unsure};

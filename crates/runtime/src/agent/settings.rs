@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use turnkeep_model::Session;
+use turnkeep_model::{ErrorKind, Session};
 
 use super::drive::Drive;
 use super::outcome::Stopped;
 use crate::criteria::{self, Criterion};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::human::{self, Input};
 use crate::plan::ResumePolicy;
 use crate::port::Model;
@@ -37,6 +37,51 @@ pub enum Duplicates {
     Call,
 }
 
+/// Which sessions take something new.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Guard {
+    /// All of them: what is open is settled first.
+    #[default]
+    Any,
+    /// Those that ended: completed or failed.
+    Ended,
+    /// Those that stand at one of these words of a status, and those that say nothing.
+    Standing(Vec<String>),
+}
+
+impl Guard {
+    fn check(&self, session: &Session) -> Result<()> {
+        let standing = session.status.as_ref().map_or("", |status| status.kind());
+        // A session that was never asked anything is at its beginning, not in the middle.
+        let fresh = session.turns.is_empty();
+        let (passes, what) = match self {
+            Guard::Any => (true, ""),
+            Guard::Ended => (
+                fresh || ended_before(session),
+                "Cannot continue from an incomplete conversation. Its last run neither completed nor failed",
+            ),
+            Guard::Standing(words) => (
+                fresh || standing.is_empty() || words.iter().any(|word| word == last_standing(session)),
+                "the session may not go on from where it stands",
+            ),
+        };
+        if passes {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Conflict, what).hint("resume it first, or run it with another guard"))
+    }
+}
+
+/// Where the session stood before this run began.
+fn last_standing(session: &Session) -> &str {
+    let stopped = session.runs.iter().rev().find_map(|run| run.status.as_ref());
+    stopped.or(session.status.as_ref()).map_or("", |status| status.kind())
+}
+
+fn ended_before(session: &Session) -> bool {
+    session.open_calls().is_empty() && matches!(last_standing(session), "completed" | "failed")
+}
+
 /// A model, its tools, and the rules of its runs.
 pub struct Agent {
     pub(super) model: Arc<dyn Model>,
@@ -51,6 +96,7 @@ pub struct Agent {
     pub(super) retries: u32,
     pub(super) model_timeout: Option<Duration>,
     pub(super) stop: Stop,
+    pub(super) guard: Guard,
 }
 
 /// How many answers an exchange may take, unless the session says otherwise.
@@ -72,6 +118,7 @@ impl Agent {
             retries: 2,
             model_timeout: Some(Duration::from_secs(900)),
             stop: Stop::default(),
+            guard: Guard::default(),
         }
     }
 
@@ -152,6 +199,13 @@ impl Agent {
         self
     }
 
+    /// With this rule for which sessions take something new.
+    #[must_use]
+    pub fn with_guard(mut self, guard: Guard) -> Agent {
+        self.guard = guard;
+        self
+    }
+
     /// The model that is asked after `failed` others.
     pub(super) fn model(&self, failed: usize) -> &dyn Model {
         failed.checked_sub(1).and_then(|place| self.fallbacks.get(place)).unwrap_or(&self.model).as_ref()
@@ -175,11 +229,12 @@ impl Agent {
     /// Says something as the user, and runs until there is an answer, a person is needed, or a rule stops it.
     ///
     /// # Errors
-    /// `Conflict` when another run took over, and what the store says. That a model or a tool failed is no error: the
-    /// session says so.
+    /// `Conflict` when another run took over, or the agent's [`Guard`] says no; `Unsupported` where nothing is said; and
+    /// what the store says. That a model or a tool failed is no error: the session says so.
     pub async fn run(&self, recorder: &mut Recorder, input: impl Into<Input>) -> Result<Stopped> {
         let input = input.into();
-        recorder.record_with(|state, recorder| Ok(human::saying(state, &input, &recorder.now()))).await?;
+        input.check().and_then(|()| self.guard.check(recorder.session())).map_err(|e| e.session(recorder.id()))?;
+        recorder.wake_with(|state, recorder| human::saying(state, &input, &recorder.now())).await?;
         self.resume(recorder).await
     }
 
@@ -188,6 +243,7 @@ impl Agent {
     /// # Errors
     /// Those of [`Agent::run`].
     pub async fn resume(&self, recorder: &mut Recorder) -> Result<Stopped> {
+        recorder.wake_with(|_, _| Vec::new()).await?;
         Drive::new(self, recorder).run().await
     }
 }

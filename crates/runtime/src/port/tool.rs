@@ -145,6 +145,18 @@ impl ToolContext {
     pub fn settled(&self, call: &CallId) -> Option<&Outcome> {
         self.settled.get(call)
     }
+
+    /// A value as the answer, which also goes to the slice of its type when the call succeeds.
+    ///
+    /// # Errors
+    /// Where it cannot be written as JSON, or a reducer refuses it.
+    pub fn answer<T: crate::slices::SliceItem>(&self, value: T) -> std::result::Result<ToolOutput, ToolError> {
+        let output = ToolOutput::of(&value)?;
+        match self.slices.dispatch(value).into_iter().next() {
+            None => Ok(output),
+            Some(failure) => Err(ToolError::failed(failure.why)),
+        }
+    }
 }
 
 /// What a tool answered.

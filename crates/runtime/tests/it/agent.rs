@@ -339,3 +339,249 @@ fn a_session_with_an_open_call_of_a_tool_that_is_not_here_is_not_lied_about() {
     assert_eq!(error.kind(), ErrorKind::Mismatch);
     assert_eq!(bare.missing_tools(recorder.session()), ["act"]);
 }
+
+/// A tool that never returns.
+fn hanging(effect: Effect) -> turnkeep_runtime::port::FnTool {
+    let settings = Settings { timeout: Some(Duration::from_secs(5)), ..Settings::default() };
+    turnkeep_runtime::port::FnTool::new("hang", "", turnkeep_model::Json::Null, effect, |_, _| {
+        Box::pin(std::future::pending())
+    })
+    .with_settings(settings)
+}
+
+#[test]
+fn a_tool_that_hangs_is_cut_off_and_told_by_its_effect() {
+    for (effect, told) in [
+        (Effect::Pure, "failed: the call took longer than 5 s"),
+        (Effect::Keyed, "interrupted: The outcome is unknown: the call took longer than 5 s. It may or may not have"),
+    ] {
+        let script = crate::kit::script(vec![calling(&[("a", "hang", "{}")]), Answer::text("ok")]);
+        let tools = turnkeep_runtime::Tools::default().with(Arc::new(hanging(effect))).unwrap();
+        let agent = Agent::new(script).with_tools(tools);
+        let mut recorder = begun(&agent);
+
+        let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
+
+        assert_eq!(stopped.text.as_deref(), Some("ok"));
+        let line = &history(recorder.session())[2];
+        assert!(line.starts_with(&format!("0 result a {told}")), "{line}");
+    }
+    let script = crate::kit::script(vec![calling(&[("a", "hang", "{}")])]);
+    let tools = turnkeep_runtime::Tools::default().with(Arc::new(hanging(Effect::Once))).unwrap();
+    let agent = Agent::new(script).with_tools(tools);
+    let mut recorder = begun(&agent);
+
+    let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
+
+    assert!(stopped.needs_human().is_some(), "nobody knows whether it acted");
+}
+
+#[test]
+fn a_result_of_100_megabytes_is_cut_to_the_usual_limit() {
+    let large = Fake::new("large", Effect::Pure, |_| Ok(ToolOutput::text("x".repeat(100 << 20))));
+    let agent = agent(vec![calling(&[("a", "large", "{}")]), Answer::text("ok")], vec![large]);
+    let mut recorder = begun(&agent);
+
+    let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
+
+    assert_eq!(stopped.text.as_deref(), Some("ok"));
+    let told = history(recorder.session()).swap_remove(2);
+    assert!(told.ends_with("x\n[103809024 of 104857600 bytes of text were cut]"), "{}", told.len());
+    assert!(told.len() < (1 << 20) + 100);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_kept_as_a_file() {
+    let binary = Fake::new("binary", Effect::Pure, |_| Ok(ToolOutput::bytes(vec![0xff, 0xfe, b'a'])));
+    let agent = agent(vec![calling(&[("a", "binary", "{}")]), Answer::text("ok")], vec![binary]);
+    let mut recorder = begun(&agent);
+
+    block_on(agent.run(&mut recorder, "go")).unwrap();
+
+    let told = &history(recorder.session())[2];
+    assert!(told.contains("application/octet-stream") && told.contains("//5h"), "{told}");
+}
+
+/// A model that never answers, or panics.
+struct Broken {
+    panics: bool,
+}
+
+impl Model for Broken {
+    fn identity(&self) -> Identity {
+        Identity::default()
+    }
+
+    fn answer<'a>(&'a self, _: Request<'a>, _: &'a dyn Deltas) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        assert!(!self.panics, "on purpose");
+        Box::pin(std::future::pending())
+    }
+}
+
+#[test]
+fn a_model_that_hangs_or_panics_fails_the_run_and_nothing_is_lost() {
+    for (panics, expected) in [(false, "the model did not answer in time"), (true, "the model's client panicked")] {
+        let agent = Agent::new(Arc::new(Broken { panics })).with_model_timeout(Some(Duration::from_secs(5)));
+        let mut recorder = begun(&agent);
+
+        let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
+
+        assert!(matches!(&stopped.status, Status::Failed(failed) if failed.error == expected), "{stopped:?}");
+        assert_eq!(history(recorder.session()), ["0 user: go"]);
+    }
+}
+
+#[test]
+fn another_call_for_ever_is_stopped_at_the_usual_number_of_steps() {
+    let world = World::default();
+    let answers = (0..80).map(|n| calling(&[(&format!("c{n}"), "act", &format!(r#"{{"n":{n}}}"#))])).collect();
+    let agent = agent(answers, vec![Fake::acting("act", Effect::Pure, &world)]);
+    let mut recorder = begun(&agent);
+
+    let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
+
+    assert_eq!((stopped.reason, world.total()), (Some(StopReason::StepsLimit), 50));
+}
+
+#[test]
+fn nothing_said_is_refused_before_it_is_recorded() {
+    let agent = agent(vec![Answer::text("never")], vec![]);
+    let mut recorder = begun(&agent);
+    let before = recorder.seq();
+
+    let refused = block_on(agent.run(&mut recorder, Vec::new())).unwrap_err();
+    let elsewhere = block_on(say(&**recorder.store(), recorder.id(), &ports(), Vec::new())).unwrap_err();
+
+    assert_eq!((refused.kind(), elsewhere.kind()), (ErrorKind::Unsupported, ErrorKind::Unsupported));
+    assert_eq!(recorder.seq(), before);
+}
+
+#[test]
+fn results_stand_in_the_order_of_their_calls_however_they_end() {
+    let mut slow = Fake::new("slow", Effect::Keyed, |context| match context.attempt {
+        1 => Err(ToolError::retryable("later")),
+        _ => Ok(ToolOutput::text("slow")),
+    });
+    slow.settings.attempts = 2;
+    let quick = Fake::new("quick", Effect::Pure, |_| Ok(ToolOutput::text("quick")));
+    let calls = calling(&[("a", "slow", "{}"), ("b", "nothing", "{}"), ("c", "quick", "{}")]);
+    let agent = agent(vec![calls, Answer::text("ok")], vec![slow, quick]);
+    let mut recorder = begun(&agent);
+    block_on(agent.run(&mut recorder, "go")).unwrap();
+
+    let settled: Vec<String> = history(recorder.session()).into_iter().filter(|line| line.contains("result")).collect();
+    let ordered: Vec<String> = recorder
+        .session()
+        .in_message_order()
+        .into_iter()
+        .map(|(_, _, block)| match &block.body {
+            turnkeep_model::Body::ToolResult(result) => format!("result {}", result.call),
+            other => other.kind().to_owned(),
+        })
+        .collect();
+
+    assert!(settled[0].starts_with("0 result b") && settled[2].starts_with("0 result a"), "{settled:?}");
+    let calls = ["tool_call"; 3];
+    assert_eq!(ordered, [&["text"][..], &calls, &["result a", "result b", "result c", "text"]].concat());
+}
+
+#[test]
+fn a_message_while_several_tools_run_comes_after_all_their_results() {
+    let store = memory();
+    let (there, elsewhere) = (store.clone(), ports());
+    let talking = Fake::new("talk", Effect::Pure, move |context| {
+        if context.call_id.as_given() == Some("a") {
+            block_on(say(&*there, &context.session, &elsewhere, "one more thing")).unwrap();
+        }
+        Ok(ToolOutput::text("talked"))
+    });
+    let calls = calling(&[("a", "talk", "{}"), ("b", "talk", "{}"), ("c", "talk", "{}")]);
+    let agent = agent(vec![calls, Answer::text("both answered")], vec![talking]);
+    let mut recorder = block_on(Recorder::create(store, agent.session(), ports())).unwrap();
+
+    block_on(agent.run(&mut recorder, "go")).unwrap();
+
+    let kinds: Vec<&str> =
+        recorder.session().in_message_order().into_iter().map(|(_, _, block)| block.body.kind()).collect();
+    let expected = ["text", "tool_call", "tool_call", "tool_call", "tool_result", "tool_result", "tool_result", "text"];
+    assert_eq!(kinds, [&expected[..], &["text"]].concat());
+}
+
+#[test]
+fn a_run_that_died_is_seen_by_the_tools_of_the_next() {
+    use futures_util::FutureExt;
+    let store = memory();
+    let quick = || Fake::new("quick", Effect::Pure, |_| Ok(ToolOutput::text("ok")));
+    let calls = || calling(&[("a", "quick", "{}"), ("b", "hang", "{}")]);
+    let dying = Agent::new(crate::kit::script(vec![calls()])).with_tools(
+        tools(vec![quick()]).with(Arc::new(hanging(Effect::Keyed).with_settings(Settings::default()))).unwrap(),
+    );
+    let mut recorder = block_on(Recorder::create(store.clone(), dying.session(), ports())).unwrap();
+    assert!(dying.run(&mut recorder, "go").now_or_never().is_none(), "it hangs, and is dropped");
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let noting = seen.clone();
+    let second = Fake::new("hang", Effect::Keyed, move |context| {
+        let first = context.settled(&turnkeep_model::CallId::given("a")).cloned();
+        noting.lock().unwrap().push((context.is_resume, context.attempt, first, context.key.clone()));
+        Ok(ToolOutput::text("ok"))
+    });
+    let id = recorder.id().clone();
+    let agent = agent(vec![calls(), Answer::text("done")], vec![quick(), second]);
+    let mut recorder = block_on(Recorder::resume(store, &id, ports())).unwrap();
+
+    let stopped = block_on(agent.resume(&mut recorder)).unwrap();
+
+    assert_eq!(stopped.text.as_deref(), Some("done"));
+    assert_eq!(*seen.lock().unwrap(), [(true, 2, Some(Outcome::Success), format!("{id}/b"))]);
+}
+
+#[test]
+fn every_exchange_is_a_run_of_its_own_and_its_records_name_it() {
+    let store = memory();
+    let agent = agent(vec![Answer::text("1"), Answer::text("2"), Answer::text("3")], vec![]);
+    let options = Options::default().with_temperature(0.5);
+    let session = Session { options: options.clone(), ..agent.session() };
+    let mut recorder = block_on(Recorder::create(store.clone(), session, ports())).unwrap();
+    block_on(agent.run(&mut recorder, "one")).unwrap();
+    block_on(agent.run(&mut recorder, "two")).unwrap();
+    let id = recorder.id().clone();
+    let other = ports();
+    (0..9).for_each(|_| drop(other.ids.next()));
+    let mut recorder = block_on(Recorder::resume(store.clone(), &id, other)).unwrap();
+    block_on(agent.run(&mut recorder, "three")).unwrap();
+
+    let session = recorder.session();
+    assert_eq!(session.runs.iter().map(|run| run.attempt).collect::<Vec<_>>(), [Some(1), Some(2), Some(3)]);
+    assert!(session.runs.iter().all(|run| run.stop_reason == Some(StopReason::Completed)));
+    let of_turns: Vec<_> = session.turns.iter().map(|turn| turn.run.clone()).collect();
+    assert_eq!(of_turns, session.runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>());
+    assert_eq!(session.options, options);
+    let journal = block_on(store.journal(&id)).unwrap();
+    assert!(journal.batches.iter().all(|batch| session.runs.iter().any(|run| run.id == batch.run)));
+}
+
+#[test]
+fn a_guard_says_which_sessions_take_something_new() {
+    use turnkeep_runtime::Guard;
+    let guarded = |guard: Guard| agent(vec![Answer::text("1"), Answer::text("2")], vec![]).with_guard(guard);
+    // A first run of a fresh session passes every guard; so does the next after a good end.
+    for guard in [Guard::Any, Guard::Ended, Guard::Standing(vec!["completed".into()])] {
+        let agent = guarded(guard);
+        let mut recorder = begun(&agent);
+        block_on(agent.run(&mut recorder, "one")).unwrap();
+        assert!(block_on(agent.run(&mut recorder, "two")).is_ok());
+    }
+    let stop = Stop::default();
+    stop.ask();
+    let stopping =
+        agent(vec![calling(&[("a", "act", "{}")])], vec![Fake::acting("act", Effect::Pure, &World::default())]);
+    let stopping = stopping.with_stop(stop);
+    let mut recorder = begun(&stopping);
+    block_on(stopping.run(&mut recorder, "one")).unwrap();
+
+    let refused = block_on(guarded(Guard::Ended).run(&mut recorder, "two")).unwrap_err();
+
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert!(refused.to_string().contains("Cannot continue from an incomplete conversation."), "{refused}");
+    assert!(block_on(guarded(Guard::Standing(vec!["stopped".into()])).run(&mut recorder, "two")).is_ok());
+}

@@ -101,12 +101,17 @@ fn a_denied_call_is_told_to_be_denied() {
 fn edited_arguments_are_checked_against_the_schema_too() {
     let scene = Scene::new(consenting(None), vec![Answer::text("ok")]);
     scene.start();
-    scene.decide(&Judgement::edit(r#"{"n":"two"}"#)).unwrap();
 
-    let (_, history) = scene.resume();
+    let refused = scene.decide(&Judgement::edit(r#"{"n":"two"}"#)).unwrap_err();
 
-    assert!(history[2].contains("do not follow the schema"), "{}", history[2]);
-    assert_eq!(scene.world.total(), 0);
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    assert_eq!(
+        refused.to_string(),
+        "session s: the edited arguments do not follow the schema: /n must be integer, and is a string"
+    );
+    assert_eq!(waits_for(&scene.resume().0), Some(WaitingFor::Consent), "nothing was recorded");
+    scene.decide(&Judgement::edit(r#"{"n":2}"#)).unwrap();
+    assert_eq!(scene.resume().0.text.as_deref(), Some("ok"));
 }
 
 #[test]
@@ -133,6 +138,68 @@ fn consent_that_comes_too_late_is_refused_and_the_session_goes_on() {
     assert_eq!(stopped.text.as_deref(), Some("ok"));
     assert!(history[2].contains("nobody consented in time"));
     assert_eq!(scene.world.total(), 0);
+}
+
+#[test]
+fn a_call_that_waits_for_consent_is_not_resolved_and_one_with_an_outcome_not_decided() {
+    let scene = Scene::new(consenting(None), vec![Answer::text("ok")]);
+    scene.start();
+    let resolved = |knowledge: &Knowledge| {
+        block_on(resolve(&*scene.store, &scene.id(), &CallId::given("c"), knowledge, None, &scene.ports()))
+    };
+
+    for knowledge in [Knowledge::Retry, Knowledge::Skip, Knowledge::Done(ToolOutput::text("x"))] {
+        assert_eq!(resolved(&knowledge).unwrap_err().kind(), ErrorKind::Conflict, "{knowledge:?}");
+    }
+    scene.decide(&Judgement::approve()).unwrap();
+    scene.resume();
+    assert_eq!(scene.decide(&Judgement::deny("late")).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(resolved(&Knowledge::Skip).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(scene.world.acted("c"), 1);
+}
+
+#[test]
+fn a_call_of_a_session_from_elsewhere_can_be_resolved() {
+    let call = turnkeep_model::ToolCall { call: CallId::given("c"), name: "act".into(), arguments: ARGUMENTS.into() };
+    let turn = turnkeep_model::Turn {
+        blocks: vec![turnkeep_model::Block::new(turnkeep_model::Author::Assistant, call)],
+        ..Default::default()
+    };
+    for (knowledge, told, acted) in [(Knowledge::Retry, "success", 1), (Knowledge::Skip, "interrupted", 0)] {
+        let scene = Scene::new(|_| (), vec![Answer::text("ok")]);
+        let mut session = scene.agent.session();
+        (session.id, session.turns) = (Some(scene.id()), vec![turn.clone()]);
+        block_on(Recorder::create(scene.store.clone(), session, scene.ports())).unwrap();
+        assert_eq!(waits_for(&scene.resume().0), Some(WaitingFor::Outcome));
+
+        scene.resolve(&knowledge);
+        let (stopped, history) = scene.resume();
+
+        assert_eq!(stopped.text.as_deref(), Some("ok"));
+        assert!(history[1].starts_with(&format!("0 result c {told}")), "{}", history[1]);
+        assert_eq!(scene.world.acted("c"), acted);
+    }
+}
+
+#[test]
+fn a_result_that_someone_gave_while_the_tool_ran_stands_alone() {
+    let scene = Scene::new(|_| (), vec![Answer::text("ok")]);
+    let (store, ports) = (scene.store.clone(), scene.ports());
+    let tool = Fake::new("act", Effect::Once, move |context| {
+        let known = Knowledge::Done(ToolOutput::text("a person saw it"));
+        block_on(resolve(&*store, &context.session, &context.call_id, &known, None, &ports)).unwrap();
+        Ok(ToolOutput::text("the tool says so too"))
+    });
+    let agent = agent(vec![calling(&[("c", "act", ARGUMENTS)]), Answer::text("ok")], vec![tool]);
+    let session = turnkeep_model::Session { id: Some(scene.id()), ..agent.session() };
+    let mut recorder = block_on(Recorder::create(scene.store.clone(), session, scene.ports())).unwrap();
+
+    let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
+
+    assert_eq!(stopped.text.as_deref(), Some("ok"));
+    let results: Vec<String> = history(recorder.session()).into_iter().filter(|line| line.contains("result")).collect();
+    assert_eq!(results, ["0 result c success: a person saw it"]);
+    assert_eq!(recorder.session().logs, ["[tool] call c ended after its result was given"]);
 }
 
 fn dying(tool: &mut Fake) {

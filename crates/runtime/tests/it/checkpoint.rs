@@ -179,3 +179,19 @@ fn the_conversation_is_recorded_only_where_it_is_asked_for() {
     assert_eq!(state.turns[0].tool_messages[0].content, "c done");
     assert!(state.check().is_ok() && state.pending().is_empty());
 }
+
+#[test]
+fn a_checkpoint_without_a_conversation_says_so_in_the_words_of_the_specification() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = Arc::new(FileCheckpoints::new(folder.path()));
+    block_on(files.save("r1", &snapshot())).unwrap();
+    let looping = MainLoop::new(agent(vec![], vec![]), memory(), ports()).with_checkpoints(files);
+
+    let error = block_on(looping.execute::<Review>("r1", &prompt(&Arc::default(), "review"))).unwrap_err();
+
+    assert_eq!(
+        (error.kind(), error.to_string()),
+        (ErrorKind::NotFound, "No conversation state in checkpoint".to_owned())
+    );
+    assert_eq!(error.remedy(), Some("clear the checkpoint and start again"));
+}

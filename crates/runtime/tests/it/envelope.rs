@@ -172,3 +172,52 @@ fn native_envelopes_are_the_records() {
 
     assert_eq!(kinds, ["session.opened", "run.started", "session.changed"]);
 }
+
+#[test]
+fn durations_are_whole_milliseconds_of_tool_and_step() {
+    use std::time::Duration;
+    let (store, clock) = (memory(), crate::kit::clock());
+    let moving = clock.clone();
+    let slow = Fake::new("slow", Effect::Pure, move |_| {
+        moving.advance(Duration::from_millis(2000));
+        Ok(turnkeep_runtime::port::ToolOutput::text("ok"))
+    });
+    let agent = agent(vec![calling(&[("c", "slow", "{}")]), Answer::text("done")], vec![slow]);
+    let session = turnkeep_model::Session { id: Some("s".into()), ..agent.session() };
+    let ports = crate::kit::ports_with(clock.clone());
+    let mut recorder = block_on(Recorder::create(store.clone(), session, ports)).unwrap();
+    clock.advance(Duration::from_millis(7));
+    block_on(agent.run(&mut recorder, "go")).unwrap();
+    let journal = block_on(store.journal(recorder.id())).unwrap();
+    let mut envelopes = AgentEnvelopes::new("s".into(), Detail::MINIMAL);
+    let told: Vec<Envelope> = journal.batches.iter().flat_map(|batch| envelopes.batch(batch)).collect();
+
+    let duration = |kind: &str| -> Vec<Json> {
+        let of_kind = told.iter().filter(|envelope| envelope.kind == kind);
+        of_kind.filter_map(|envelope| envelope.payload.get("duration_ms").cloned()).collect()
+    };
+
+    assert_eq!(duration("agent.tool.completed"), [Json::from(2000_u64)]);
+    assert_eq!(duration("agent.step.completed"), [Json::from(2000_u64), Json::from(0_u64)]);
+}
+
+#[test]
+fn executions_of_a_session_are_told_apart_and_each_has_one_terminal_status() {
+    let store = memory();
+    let agent = agent(vec![Answer::text("1"), Answer::text("2")], vec![]);
+    let session = turnkeep_model::Session { id: Some("s".into()), ..agent.session() };
+    let mut recorder = block_on(Recorder::create(store.clone(), session, ports())).unwrap();
+    block_on(agent.run(&mut recorder, "one")).unwrap();
+    block_on(agent.run(&mut recorder, "two")).unwrap();
+    let journal = block_on(store.journal(recorder.id())).unwrap();
+    let mut envelopes = AgentEnvelopes::new("s".into(), Detail::MINIMAL);
+    let told: Vec<Envelope> = journal.batches.iter().flat_map(|batch| envelopes.batch(batch)).collect();
+
+    for run in &recorder.session().runs {
+        let own: Vec<Envelope> = told.iter().filter(|envelope| envelope.execution == run.id).cloned().collect();
+        let statuses = payloads(&own, "agent.status");
+        assert_eq!(statuses.len(), 2, "{statuses:?}");
+        assert!(statuses[0].contains("in_progress") && statuses[1].contains("completed"), "{statuses:?}");
+    }
+    assert!(told.iter().all(|envelope| recorder.session().runs.iter().any(|run| run.id == envelope.execution)));
+}

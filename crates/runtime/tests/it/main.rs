@@ -8,6 +8,7 @@ mod checkpoint;
 mod crash;
 mod endpoint;
 mod envelope;
+mod family;
 mod fleet;
 mod kit;
 mod plan;

@@ -120,6 +120,8 @@ fn every_state_of_an_open_call_has_its_step() {
             Step::Deny("a person said no".into()),
         ),
         (vec![], missing, Step::Unsure),
+        (vec![resolved(Resolution::Retry)], missing, again(1)),
+        (vec![resolved(Resolution::Skip)], ResumePolicy::Ask, Step::Abandon),
         (vec![], ResumePolicy::Ask, Step::AwaitHuman),
     ];
     for (events, policy, expected) in table {

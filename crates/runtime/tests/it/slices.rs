@@ -6,9 +6,11 @@ use pollster::block_on;
 use serde::{Deserialize, Serialize};
 use turnkeep_model::event::Effect;
 use turnkeep_model::{ErrorKind, SlicePolicy, Snapshot};
-use turnkeep_runtime::Recorder;
 use turnkeep_runtime::port::{Answer, ToolError, ToolOutput};
-use turnkeep_runtime::slices::{Logs, Op, Reducers, SliceItem, append_all, dispatch, query, replace_latest, upsert_by};
+use turnkeep_runtime::slices::{
+    Declared, Dispatch, Logs, Op, Policies, Reducers, SliceItem, append_all, dispatch, query, replace_latest, upsert_by,
+};
+use turnkeep_runtime::{PromptResponse, Recorder, ResumeFrom, Template, evaluate};
 
 use crate::kit::{Fake, agent, calling, memory, ports};
 
@@ -125,4 +127,164 @@ fn what_a_failed_tool_changed_is_forgotten_and_its_siblings_changes_stay() {
 
     let keys: Vec<String> = query::<Note>(recorder.session()).unwrap().into_iter().map(|note| note.key).collect();
     assert_eq!(keys, ["a", "c"]);
+}
+
+#[test]
+fn subscribers_hear_after_the_record_in_order_and_one_that_fails_keeps_nothing_from_the_others() {
+    let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let noting = |name: &'static str| {
+        let heard = heard.clone();
+        move |note: &Note| {
+            heard.lock().unwrap().push(format!("{name} {}", note.key));
+            Ok(())
+        }
+    };
+    let reducers = Reducers::default()
+        .hears(noting("first"))
+        .hears(|_: &Note| Err("deaf".to_owned()))
+        .hears(|_: &Note| panic!("on purpose"))
+        .hears(|_: &Seen| panic!("of another type"))
+        .hears(noting("last"))
+        .on(|_: &[Note], _: &Note| Err::<Op<Note>, _>("no".to_owned()))
+        .slice::<Note>();
+    let mut recorder = recorder();
+
+    let told = block_on(recorder.dispatch(&reducers, note("a", "1"))).unwrap();
+
+    assert_eq!(*heard.lock().unwrap(), ["first a", "last a"]);
+    let why: Vec<String> = told.subscribers.into_iter().map(|failure| failure.why).collect();
+    assert_eq!((why, told.reducers.len()), (vec!["deaf".to_owned(), "it panicked".to_owned()], 1));
+}
+
+#[test]
+fn an_item_that_no_reducer_looks_at_is_added_to_its_slice() {
+    let reducers = Reducers::default().slice::<Note>();
+    let mut recorder = recorder();
+
+    assert_eq!(block_on(recorder.dispatch(&reducers, note("a", "1"))).unwrap(), Dispatch::default());
+    block_on(recorder.dispatch(&reducers, Seen(1))).unwrap();
+
+    assert_eq!(query::<Note>(recorder.session()).unwrap(), [note("a", "1")]);
+    assert_eq!(query::<Seen>(recorder.session()).unwrap(), [], "a slice nobody registered is not made");
+}
+
+#[test]
+fn side_state_is_seeded_added_to_cleared_and_reset() {
+    let reducers = Reducers::default().on(replace_latest::<Note>).slice::<Seen>();
+    let mut recorder = recorder();
+    let notes = |recorder: &Recorder| query::<Note>(recorder.session()).unwrap();
+
+    block_on(recorder.seed(vec![note("a", "1"), note("b", "2")])).unwrap();
+    block_on(recorder.append_item(note("c", "3"))).unwrap();
+    assert_eq!(notes(&recorder), [note("a", "1"), note("b", "2"), note("c", "3")]);
+    block_on(recorder.clear_where(|note: &Note| note.key == "b")).unwrap();
+    assert_eq!(notes(&recorder), [note("a", "1"), note("c", "3")]);
+    block_on(recorder.append_item(Seen(1))).unwrap();
+    block_on(recorder.reset(&reducers)).unwrap();
+    assert_eq!((notes(&recorder), query::<Seen>(recorder.session()).unwrap()), (vec![], vec![]));
+    block_on(recorder.dispatch(&reducers, note("d", "4"))).unwrap();
+    assert_eq!(notes(&recorder), [note("d", "4")], "the reducers are still there");
+}
+
+#[test]
+fn a_fork_begins_with_the_state_and_goes_its_own_way() {
+    let mut recorder = recorder();
+    block_on(recorder.seed(vec![note("a", "1")])).unwrap();
+
+    let mut child = block_on(recorder.fork(&"child".into())).unwrap();
+    block_on(child.append_item(note("b", "2"))).unwrap();
+
+    assert_eq!(query::<Note>(recorder.session()).unwrap(), [note("a", "1")]);
+    assert_eq!(query::<Note>(child.session()).unwrap(), [note("a", "1"), note("b", "2")]);
+    assert_eq!(child.session().parent.as_ref().map(|parent| &parent.session), Some(recorder.id()));
+    assert_eq!(block_on(recorder.fork(&"child".into())).err().unwrap().kind(), ErrorKind::Conflict);
+}
+
+#[test]
+fn a_snapshot_takes_state_logs_or_both() {
+    let mut recorder = recorder();
+    block_on(recorder.seed(vec![note("a", "1")])).unwrap();
+    block_on(recorder.append_item(Seen(1))).unwrap();
+    let names = |policies| {
+        let snapshot = recorder.snapshot_of(policies);
+        snapshot.session.slices.into_iter().map(|slice| slice.name).collect::<Vec<_>>()
+    };
+
+    assert_eq!(names(Policies::State), ["notes"]);
+    assert_eq!(names(Policies::Logs), ["seen"]);
+    assert_eq!(names(Policies::All), ["notes", "seen"]);
+}
+
+struct Bump(u32);
+
+#[test]
+fn a_declared_slice_holds_one_value_and_says_what_events_make_of_it() {
+    let counting = || Declared::starting(|| Seen(10)).on(|seen: &Seen, bump: &Bump| Seen(seen.0 + bump.0));
+    let reducers = Reducers::default().declare(counting()).unwrap();
+    let mut counted = recorder();
+    block_on(counted.dispatch(&reducers, Bump(1))).unwrap();
+    block_on(counted.dispatch(&reducers, Bump(2))).unwrap();
+    assert_eq!(query::<Seen>(counted.session()).unwrap(), [Seen(13)]);
+
+    let empty = || Declared::empty().on(|seen: &Seen, bump: &Bump| Seen(seen.0 + bump.0));
+    let mut waiting = recorder();
+    let swallowing = Reducers::default().declare(empty()).unwrap();
+    assert_eq!(block_on(waiting.dispatch(&swallowing, Bump(1))).unwrap(), Dispatch::default());
+    assert_eq!(query::<Seen>(waiting.session()).unwrap(), []);
+
+    let twice = counting().on(|_: &Seen, _: &Bump| Seen(0));
+    let refused = [
+        Reducers::default().declare(twice),
+        Reducers::default().declare(Declared::<Seen>::empty()),
+        reducers.declare(counting()),
+    ];
+    for one in refused {
+        assert_eq!(one.unwrap_err().kind(), ErrorKind::Unsupported);
+    }
+}
+
+#[test]
+fn the_value_of_a_result_and_the_output_of_a_prompt_go_to_their_slices() {
+    let answering = Fake::new("note", Effect::Pure, |context| context.answer(note("tool", "x")));
+    let answers =
+        vec![calling(&[("a", "note", "{}")]), Answer::text(r#"[{"key":"p","text":"1"},{"key":"q","text":"2"}]"#)];
+    let reducers = Arc::new(Reducers::default().slice::<Note>());
+    let agent = agent(answers, vec![answering]).with_reducers(reducers.clone());
+    let mut recorder = block_on(Recorder::create(memory(), agent.session(), ports())).unwrap();
+    let prompt = Template::new("n", "k", "go").answering(crate::kit::json(r#"{"type":"array"}"#));
+
+    let response: PromptResponse<Vec<Note>> =
+        block_on(evaluate(&agent, &prompt, &mut recorder, ResumeFrom::Nothing)).unwrap();
+    block_on(response.keep_each(&mut recorder, &reducers)).unwrap();
+
+    assert_eq!(query::<Note>(recorder.session()).unwrap(), [note("tool", "x"), note("p", "1"), note("q", "2")]);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Grid {
+    #[serde(with = "turnkeep_runtime::slices::pairs")]
+    cells: std::collections::BTreeMap<(u8, u8), String>,
+}
+
+impl SliceItem for Grid {
+    const NAME: &'static str = "grid";
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Unwritable(std::collections::BTreeMap<(u8, u8), String>);
+
+impl SliceItem for Unwritable {
+    const NAME: &'static str = "unwritable";
+}
+
+#[test]
+fn maps_whose_keys_are_no_strings_are_kept_as_pairs() {
+    let cells = std::collections::BTreeMap::from([((1, 2), "a".to_owned()), ((3, 4), "b".to_owned())]);
+    let mut recorder = recorder();
+
+    block_on(recorder.seed(vec![Grid { cells: cells.clone() }])).unwrap();
+    let refused = block_on(recorder.seed(vec![Unwritable(cells.clone())])).unwrap_err();
+
+    assert_eq!(query::<Grid>(recorder.session()).unwrap(), [Grid { cells }]);
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
 }
