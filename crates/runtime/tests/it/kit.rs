@@ -67,6 +67,19 @@ pub(crate) fn memory() -> Arc<dyn Store> {
     open("memory:").unwrap()
 }
 
+/// The schemes of the stores that can be tested here.
+pub(crate) fn schemes() -> Vec<&'static str> {
+    let all = turnkeep_store::url::DRIVERS.iter().map(|driver| driver.scheme);
+    let there = all.filter(|scheme| match turnkeep_testkit::Home::missing(scheme) {
+        None => true,
+        Some(reason) => {
+            println!("skipped: {scheme} ({reason})");
+            false
+        }
+    });
+    there.collect()
+}
+
 pub(crate) fn json(text: &str) -> Json {
     turnkeep_model::json::parse(text).unwrap().into_json()
 }
