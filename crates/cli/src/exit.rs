@@ -69,6 +69,8 @@ impl Stop {
         match self {
             Stop::Error(error) => error.kind().into(),
             Stop::Store(error) => error.kind().into(),
+            // A run reads no files: what it does not support is what it was asked for.
+            Stop::Run(error) if error.kind() == ErrorKind::Unsupported => Exit::Failed,
             Stop::Run(error) => error.kind().into(),
             Stop::Usage(..) => Exit::Usage,
             Stop::Losses(_) => Exit::Losses,

@@ -394,15 +394,17 @@ fn whole_arguments(arguments: &str, limit: usize) -> Json {
 
 /// The result's text, at most 100 characters.
 pub fn summary_of_result(parts: &[Part]) -> Option<String> {
-    let text: Vec<String> = parts
-        .iter()
-        .map(|part| match part {
-            Part::Text(text) => text.text.clone(),
-            Part::Data(data) => data.json.to_text(),
-            other => format!("[{}]", other.kind()),
-        })
-        .collect();
-    (!text.is_empty()).then(|| cut(&text.join("\n"), 100))
+    (!parts.is_empty()).then(|| cut(&result_text(parts), 100))
+}
+
+/// The text of a result; what is none is named.
+pub(crate) fn result_text(parts: &[Part]) -> String {
+    let text = parts.iter().map(|part| match part {
+        Part::Text(text) => text.text.clone(),
+        Part::Data(data) => data.json.to_text(),
+        other => format!("[{}]", other.kind()),
+    });
+    text.collect::<Vec<_>>().join("\n")
 }
 
 /// At most `limit` characters; a longer text ends in dots.

@@ -108,3 +108,39 @@ fn a_session_goes_on_with_a_scripted_model() {
         .ends(9)
         .says("session s: call pay is open, and the agent lacks its tool `charge`");
 }
+
+#[test]
+fn under_the_policy_ask_a_call_that_began_is_resolved_and_one_that_did_not_is_approved() {
+    let ran = stored().run("resume s --policy ask --store file:kept").ends(8);
+
+    assert_eq!(
+        ran.out,
+        "charge pay: waits for a person: turnkeep resolve s pay --retry | --done RESULT | --skip\n\
+         delete del: waits for a person: turnkeep approve | deny s del\n\
+         read get: waits for a person: turnkeep resolve s get --retry | --done RESULT | --skip\n"
+    );
+}
+
+#[test]
+fn a_call_is_not_decided_or_resolved_from_the_wrong_state() {
+    let place = stored();
+
+    for known in ["--retry", "--skip", "--done x"] {
+        place
+            .run(&format!("resolve s del {known} --store file:kept"))
+            .ends(5)
+            .says("session s: call del was never begun: it waits for consent");
+    }
+    place
+        .run("approve s del --edit {no --store file:kept")
+        .ends(1)
+        .says("session s: the edited arguments are not JSON");
+    place.run("approve s nothing --store file:kept").ends(4);
+    place.run("deny nobody del --store file:kept").ends(4);
+    place.run("resolve nobody pay --skip --store file:kept").ends(4);
+    place.run("fork s --at 6 --store file:kept").ends(1);
+    place.run("fork nobody --store file:kept").ends(4);
+    place.run("tail s --after 999 --store file:kept").ends(0);
+    // Nothing of that was recorded.
+    assert_eq!(place.run("tail s --store file:kept").ends(0).out.lines().count(), 10);
+}

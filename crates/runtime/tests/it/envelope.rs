@@ -221,3 +221,74 @@ fn executions_of_a_session_are_told_apart_and_each_has_one_terminal_status() {
     }
     assert!(told.iter().all(|envelope| recorder.session().runs.iter().any(|run| run.id == envelope.execution)));
 }
+
+/// The events of all runs of a session, as lines of JSON without their times.
+fn streamed(store: &std::sync::Arc<dyn turnkeep_store::Store>, id: &turnkeep_model::SessionId) -> Vec<String> {
+    let journal = block_on(store.journal(id)).unwrap();
+    let mut stream = turnkeep_runtime::Stream::default();
+    let all: Vec<turnkeep_runtime::Streamed> = journal.batches.iter().flat_map(|batch| stream.batch(batch)).collect();
+    assert!(all.iter().all(|one| one.time.is_some()));
+    let untimed =
+        |one: turnkeep_runtime::Streamed| turnkeep_runtime::Streamed { time: None, ..one }.to_json().to_text();
+    all.into_iter().map(|one| untimed(one).replace(r#","timestamp":null"#, "")).collect()
+}
+
+#[test]
+fn a_streaming_run_begins_once_counts_steps_from_0_and_ends_once() {
+    let store = memory();
+    let tool = Fake::new("act", Effect::Pure, |context| match context.call_id.as_given() {
+        Some("a") => Ok(turnkeep_runtime::port::ToolOutput::text("fine")),
+        _ => Err(ToolError::failed("no luck")),
+    });
+    let calls = calling(&[("a", "act", r#"{"n":1}"#), ("b", "act", "{}")]);
+    let agent = agent(vec![calls, Answer::text("done")], vec![tool]);
+    let mut recorder = block_on(Recorder::create(store.clone(), agent.session(), ports())).unwrap();
+    block_on(agent.run(&mut recorder, "go")).unwrap();
+    // The script is over: the next run fails.
+    block_on(agent.run(&mut recorder, "and?")).unwrap();
+
+    assert_eq!(
+        streamed(&store, recorder.id()),
+        [
+            r#"{"type":"agent_started","query":"go","tool_count":1}"#,
+            r#"{"type":"step_started","step":0}"#,
+            r#"{"type":"step_completed","step":0,"has_tool_calls":true}"#,
+            r#"{"type":"tool_call_started","id":"a","name":"act","arguments":"{\"n\":1}"}"#,
+            r#"{"type":"tool_call_started","id":"b","name":"act","arguments":"{}"}"#,
+            r#"{"type":"tool_call_completed","id":"a","name":"act","result":"fine","duration_ms":0}"#,
+            r#"{"type":"tool_call_failed","id":"b","name":"act","error":"no luck","duration_ms":0}"#,
+            r#"{"type":"step_started","step":1}"#,
+            r#"{"type":"text_complete","text":"done"}"#,
+            r#"{"type":"step_completed","step":1,"has_tool_calls":false}"#,
+            r#"{"type":"agent_completed","steps":2,"duration_ms":0}"#,
+            r#"{"type":"agent_started","query":"and?","tool_count":1}"#,
+            r#"{"type":"step_started","step":0}"#,
+            r#"{"type":"agent_failed","error":"the script has no answer 3","step":0}"#,
+        ]
+    );
+}
+
+#[test]
+fn runs_that_hand_over_wait_or_are_stopped_end_with_one_event() {
+    let ended = |prepare: fn(&mut Fake), steps: Option<u64>| {
+        let store = memory();
+        let mut tool = Fake::acting("act", Effect::Pure, &World::default());
+        prepare(&mut tool);
+        let agent = agent(vec![calling(&[("a", "act", "{}")]), Answer::text("done")], vec![tool]);
+        let mut session = agent.session();
+        session.options.limits.steps = steps.map(turnkeep_model::Number::from);
+        let mut recorder = block_on(Recorder::create(store.clone(), session, ports())).unwrap();
+        block_on(agent.run(&mut recorder, "go")).unwrap();
+        (store, recorder)
+    };
+    let last = |(store, recorder): &(_, Recorder)| streamed(store, recorder.id()).pop().unwrap();
+    let consent = |tool: &mut Fake| tool.settings.consent = turnkeep_runtime::port::Consent::Needed { within: None };
+
+    assert_eq!(last(&ended(consent, None)), r#"{"type":"agent_waiting","step":0}"#);
+    let limited = ended(|_| (), Some(1));
+    assert!(last(&limited).starts_with(r#"{"type":"agent_failed","error":"steps_limit""#), "{}", last(&limited));
+    let (store, mut recorder) = ended(|_| (), None);
+    let given = turnkeep_runtime::handoff(&mut recorder, store.clone(), "billing", None, Default::default());
+    block_on(given).unwrap();
+    assert_eq!(last(&(store, recorder)), r#"{"type":"handoff_completed","to":"billing"}"#);
+}

@@ -90,3 +90,17 @@ fn a_tail_joins_what_is_stored_to_what_happens_without_gap_or_repetition() {
         }
     }
 }
+
+#[test]
+fn a_change_touches_only_its_field() {
+    use turnkeep_model::event::SessionChanged;
+    let begin = Session { title: Some("old".into()), tags: vec![("a".into(), "b".into())], ..session("s") };
+    let mut recorder = block_on(Recorder::create(memory(), begin, ports())).unwrap();
+    let before = recorder.session().clone();
+    let options = turnkeep_model::Options::default().with_temperature(0.5);
+
+    let changed = SessionChanged { options: Some(options.clone()), ..SessionChanged::default() };
+    block_on(recorder.record(vec![changed.into()])).unwrap();
+
+    assert_eq!(*recorder.session(), Session { options, ..before });
+}

@@ -137,12 +137,16 @@ fn what_a_session_keeps_is_in_the_first_request_after_a_resume() {
         assert!(resumed.iter().all(|body| body.contains("Be brief.")), "{resumed:?}");
     }
     let resumed = second_request(thinking, none(), none(), Process::Another);
-    assert!(of(&resumed, "openai.chat").contains(r#""reasoning_effort":"high""#), "{resumed:?}");
-    assert!(of(&resumed, "openai.responses").contains(r#""effort":"high""#), "{resumed:?}");
-    assert!(of(&resumed, "anthropic.messages").contains(r#""budget_tokens":2048"#), "{resumed:?}");
-    assert!(of(&resumed, "gemini.contents").contains(r#""thinkingBudget":2048"#), "{resumed:?}");
+    assert!(of(&resumed, "openai.chat").contains(r#""reasoning_effort": "high""#), "{resumed:?}");
+    assert!(of(&resumed, "openai.responses").contains(r#""effort": "high""#), "{resumed:?}");
+    assert!(of(&resumed, "anthropic.messages").contains(r#""budget_tokens": 2048"#), "{resumed:?}");
+    assert!(of(&resumed, "gemini.contents").contains(r#""thinkingLevel": "HIGH""#), "{resumed:?}");
+    let budgeted = none().with_budget_tokens(2048).with_max_tokens(9000);
+    let resumed = second_request(budgeted, none(), none(), Process::Another);
+    assert!(of(&resumed, "gemini.contents").contains(r#""thinkingBudget": 2048"#), "{resumed:?}");
+    assert!(of(&resumed, "bedrock.converse").contains(r#""budget_tokens": 2048"#), "{resumed:?}");
     let resumed = second_request(warm, none(), none(), Process::Another);
-    assert!(resumed.iter().all(|body| body.contains(r#""temperature":0.5"#)), "{resumed:?}");
+    assert!(resumed.iter().all(|body| body.contains(r#""temperature": 0.5"#)), "{resumed:?}");
 }
 
 #[test]
@@ -150,9 +154,9 @@ fn the_turn_comes_before_the_session_before_the_endpoint_before_the_vendor() {
     let warm = |t: f64| Options::default().with_temperature(t);
     let none = Options::default;
     let table = [
-        (warm(0.25), warm(0.5), warm(0.75), Some(r#""temperature":0.75"#)),
-        (warm(0.25), warm(0.5), none(), Some(r#""temperature":0.25"#)),
-        (none(), warm(0.5), none(), Some(r#""temperature":0.5"#)),
+        (warm(0.25), warm(0.5), warm(0.75), Some(r#""temperature": 0.75"#)),
+        (warm(0.25), warm(0.5), none(), Some(r#""temperature": 0.25"#)),
+        (none(), warm(0.5), none(), Some(r#""temperature": 0.5"#)),
         (none(), none(), none(), None),
     ];
     for (session, endpoint, turn, expected) in table {

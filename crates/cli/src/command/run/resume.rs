@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pollster::block_on;
-use turnkeep_model::{Json, Object, SessionId, Status};
+use turnkeep_model::{Json, Ledger, Object, SessionId, Status};
 use turnkeep_runtime::plan::{Plan, PlannedCall, Step, plan};
 use turnkeep_runtime::{Agent, Ports, Recorder, Script, Stopped};
 use turnkeep_store::{Store, StoreExt};
@@ -32,7 +32,7 @@ fn show_plan(args: &Resume, store: &dyn Store) -> Ending {
     if args.json {
         print_json(&as_json(&planned))?;
     } else {
-        print(&as_text(&args.id, &planned))?;
+        print(&as_text(&args.id, &planned, &loaded.ledger))?;
     }
     Ok(match &planned {
         Plan::Calls { steps, .. } if steps.iter().any(needs_human) => Exit::NeedsHuman,
@@ -74,31 +74,35 @@ fn as_json(planned: &Plan) -> Json {
     }
 }
 
-pub(crate) fn as_text(id: &str, planned: &Plan) -> String {
+pub(crate) fn as_text(id: &str, planned: &Plan, ledger: &Ledger) -> String {
     let lines: Vec<String> = match planned {
         Plan::Ask => vec!["the model's answer is due".to_owned()],
         Plan::Done => vec!["nothing is left to do".to_owned()],
-        Plan::Calls { steps, .. } => steps.iter().map(|planned| line(id, planned)).collect(),
+        Plan::Calls { steps, .. } => steps.iter().map(|planned| line(id, planned, ledger)).collect(),
     };
     lines.join("\n") + "\n"
 }
 
-fn line(id: &str, planned: &PlannedCall) -> String {
+fn line(id: &str, planned: &PlannedCall, ledger: &Ledger) -> String {
+    let (call, id) = (visible(&planned.call.call.to_string()), visible(id));
+    let consents = ledger.get(&planned.call.call).is_none() && ledger.approval(&planned.call.call).is_some();
     let what = match &planned.step {
         Step::Replay => "ended before: its recorded result stands".to_owned(),
         Step::Call { attempt: 1, .. } => "is called".to_owned(),
         Step::Call { attempt, .. } => format!("is called again (try {attempt}): repeating it does no harm"),
         Step::Unsure => {
             format!(
-                "may have acted, and is not repeated: turnkeep resolve {id} {} --retry | --done RESULT | --skip",
-                planned.call.call
+                "may have acted, and is not repeated: turnkeep resolve {id} {call} --retry | --done RESULT | --skip"
             )
         }
-        Step::AwaitHuman => format!("waits for a person: turnkeep approve | deny {id} {}", planned.call.call),
+        Step::AwaitHuman if consents => format!("waits for a person: turnkeep approve | deny {id} {call}"),
+        Step::AwaitHuman => {
+            format!("waits for a person: turnkeep resolve {id} {call} --retry | --done RESULT | --skip")
+        }
         Step::Deny(why) => format!("is not called: {why}"),
         Step::Abandon => "is given up, and the model is told that its outcome is unknown".to_owned(),
     };
-    format!("{} {}: {what}", visible(&planned.call.name), visible(&planned.call.call.to_string()))
+    format!("{} {call}: {what}", visible(&planned.call.name))
 }
 
 fn go_on(args: &Resume, store: Arc<dyn Store>) -> Ending {
