@@ -70,6 +70,7 @@ pub(super) enum End {
 
 const KINDS: &[(TransportErrorKind, &str)] = &[
     (TransportErrorKind::Connect, "connect"),
+    (TransportErrorKind::Dns, "dns"),
     (TransportErrorKind::Tls, "tls"),
     (TransportErrorKind::Timeout, "timeout"),
     (TransportErrorKind::Cut, "cut"),
