@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use turnkeep_codec::format;
 use turnkeep_codec::wire::frame::aws::AwsFramer;
 use turnkeep_codec::wire::frame::{LineFramer, SseFramer};
-use turnkeep_codec::wire::speak::{Fault, Framing, Speech, speaker};
+use turnkeep_codec::wire::speak::{Framing, Refusal, Speech, speaker};
 use turnkeep_codec::wire::{Assembled, Parts};
 use turnkeep_model::{Author, Block, Body, FinishReason, Json, Turn, Usage, canon, json};
 use turnkeep_testkit::generate;
@@ -17,12 +17,7 @@ fn speech() -> impl Strategy<Value = Speech> {
     let blocks = prop::collection::vec(generate::block(), 0..6);
     (blocks, finish, 0..5000_u64, 0..5000_u64).prop_map(|(blocks, finish, input, output)| {
         let text = Block::text(Author::Assistant, "so it is");
-        let usage = Usage {
-            input: Some(input),
-            output: Some(output),
-            total: Some(input + output),
-            ..Usage::default()
-        };
+        let usage = Usage { input: Some(input), output: Some(output), total: Some(input + output), ..Usage::default() };
         let blocks = blocks.into_iter().chain([text]).collect();
         Speech { token: "a1b2c3d4e5f6a7b8".into(), model: "m-1".into(), created: 1_700_000_000, blocks, finish, usage }
     })
@@ -132,9 +127,9 @@ fn every_wire_has_a_word_for_the_end_of_an_answer() {
 }
 
 #[test]
-fn faults_have_the_vendors_form() {
-    let fault = Fault { status: 429, class: None, message: "slow down".into() };
-    let said: Vec<String> = WIRES.iter().map(|wire| speaker(wire).unwrap().fault(&fault).to_text()).collect();
+fn refusals_have_the_vendors_form() {
+    let refusal = Refusal { status: 429, class: None, message: "slow down".into() };
+    let said: Vec<String> = WIRES.iter().map(|wire| speaker(wire).unwrap().refusal(&refusal).to_text()).collect();
 
     assert_eq!(
         said,

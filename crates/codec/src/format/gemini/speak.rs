@@ -3,10 +3,10 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Block, Body, FinishReason, Reasoning, Text};
 
-use super::{FORMAT, restore};
 use super::wire::Gemini;
+use super::{FORMAT, restore};
 use crate::wire::speak::{
-    Event, Fault, Framing, Speak, Speech, items_at, object, object_at, pieces, said, seal, text_at, thought,
+    Event, Framing, Refusal, Speak, Speech, items_at, object, object_at, pieces, said, seal, text_at, thought,
     with_object_arguments, without,
 };
 
@@ -63,7 +63,8 @@ impl Speak for Gemini {
         let candidate = items_at(&whole, "candidates").first().cloned().unwrap_or_default();
         let content = object_at(&candidate, "content");
         let rest = without(candidate.as_object().unwrap_or(&Object::new()), &["content", "finishReason"]);
-        let mut parts: Vec<Json> = items_at(&content, "parts").iter().flat_map(|part| part_pieces(part, piece)).collect();
+        let mut parts: Vec<Json> =
+            items_at(&content, "parts").iter().flat_map(|part| part_pieces(part, piece)).collect();
         let last = parts.pop();
         let event = |parts: Vec<Json>, reason: Option<&Json>| {
             let mut content = without(&content, &["parts"]);
@@ -85,17 +86,17 @@ impl Speak for Gemini {
         Framing::Sse
     }
 
-    fn fault(&self, fault: &Fault) -> Json {
+    fn refusal(&self, refusal: &Refusal) -> Json {
         let error = object([
-            ("code", u64::from(fault.status).into()),
-            ("message", fault.message.as_str().into()),
-            ("status", fault.class_of(CLASSES).into()),
+            ("code", u64::from(refusal.status).into()),
+            ("message", refusal.message.as_str().into()),
+            ("status", refusal.class_of(CLASSES).into()),
         ]);
         object([("error", error)])
     }
 
-    fn late_fault(&self, fault: &Fault) -> Event {
-        Event::Data(self.fault(fault))
+    fn late_refusal(&self, refusal: &Refusal) -> Event {
+        Event::Data(self.refusal(refusal))
     }
 
     fn call_id(&self, token: &str) -> String {
@@ -126,8 +127,8 @@ fn finish_reason(finish: &FinishReason) -> &str {
         FinishReason::Length => "MAX_TOKENS",
         FinishReason::ContentFilter | FinishReason::Refusal => "SAFETY",
         FinishReason::Error => "MALFORMED_FUNCTION_CALL",
-        FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Interrupted => "STOP",
         FinishReason::Other(word) => word,
+        _ => "STOP",
     }
 }
 

@@ -3,10 +3,10 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Block, Body, FinishReason, ToolCall};
 
-use super::wire::ChatWire;
 use super::usage;
+use super::wire::ChatWire;
 use crate::wire::speak::{
-    Event, Fault, Framing, Speak, Speech, items_at, joined, object, object_at, pieces, said, text_at, without,
+    Event, Framing, Refusal, Speak, Speech, items_at, joined, object, object_at, pieces, said, text_at, without,
 };
 
 const CLASSES: &[(u16, &str)] = &[
@@ -69,12 +69,12 @@ impl Speak for ChatWire {
         Framing::Sse
     }
 
-    fn fault(&self, fault: &Fault) -> Json {
-        error(fault)
+    fn refusal(&self, refusal: &Refusal) -> Json {
+        error(refusal)
     }
 
-    fn late_fault(&self, fault: &Fault) -> Event {
-        Event::Data(error(fault))
+    fn late_refusal(&self, refusal: &Refusal) -> Event {
+        Event::Data(error(refusal))
     }
 
     fn call_id(&self, token: &str) -> String {
@@ -83,11 +83,12 @@ impl Speak for ChatWire {
 }
 
 /// An error as OpenAI's interfaces answer it.
-pub(crate) fn error(fault: &Fault) -> Json {
-    let code = CODES.iter().find(|(status, _)| *status == fault.status).map_or(Json::Null, |(_, code)| (*code).into());
+pub(crate) fn error(refusal: &Refusal) -> Json {
+    let code =
+        CODES.iter().find(|(status, _)| *status == refusal.status).map_or(Json::Null, |(_, code)| (*code).into());
     let error = object([
-        ("message", fault.message.as_str().into()),
-        ("type", fault.class_of(CLASSES).into()),
+        ("message", refusal.message.as_str().into()),
+        ("type", refusal.class_of(CLASSES).into()),
         ("param", Json::Null),
         ("code", code),
     ]);
@@ -123,8 +124,8 @@ fn finish_reason(finish: &FinishReason) -> &str {
         FinishReason::Length => "length",
         FinishReason::ToolCalls => "tool_calls",
         FinishReason::ContentFilter | FinishReason::Refusal => "content_filter",
-        FinishReason::Stop | FinishReason::Interrupted | FinishReason::Error => "stop",
         FinishReason::Other(word) => word,
+        _ => "stop",
     }
 }
 
@@ -143,9 +144,8 @@ fn deltas(choice: &Json, piece: usize) -> Vec<Json> {
         let calls = call_pieces(at as u64, call, piece).into_iter();
         deltas.extend(calls.map(|call| object([("tool_calls", vec![call].into())])));
     }
-    let wrap = |delta: Json, reason: Json| {
-        object([("index", index.clone()), ("delta", delta), ("finish_reason", reason)])
-    };
+    let wrap =
+        |delta: Json, reason: Json| object([("index", index.clone()), ("delta", delta), ("finish_reason", reason)]);
     let reason = choice.as_object().and_then(|choice| choice.get("finish_reason").cloned()).unwrap_or_default();
     let mut choices: Vec<Json> = deltas.into_iter().map(|delta| wrap(delta, Json::Null)).collect();
     choices.push(wrap(Json::Object(Object::new()), reason));
@@ -160,8 +160,6 @@ fn call_pieces(index: u64, call: &Object, piece: usize) -> Vec<Json> {
     without(call, &["function"]).into_iter().for_each(|(key, value)| first.push(key, value));
     first.push("function", function);
     let more = pieces(&arguments, piece).into_iter();
-    let more = more.map(|text| {
-        object([("index", index.into()), ("function", object([("arguments", text.into())]))])
-    });
+    let more = more.map(|text| object([("index", index.into()), ("function", object([("arguments", text.into())]))]));
     std::iter::once(Json::Object(first)).chain(more).collect()
 }

@@ -7,7 +7,7 @@ use super::wire::Responses;
 use super::{FORMAT, item, usage};
 use crate::format::openai_chat;
 use crate::wire::speak::{
-    Event, Fault, Framing, Speak, Speech, items_at, object, pieces, said, seal, text_at, without,
+    Event, Framing, Refusal, Speak, Speech, items_at, object, pieces, said, seal, text_at, without,
 };
 
 impl Speak for Responses {
@@ -20,7 +20,8 @@ impl Speak for Responses {
         for (index, block) in blocks.iter_mut().enumerate() {
             name(block, index, &speech.token);
         }
-        let output: Vec<Json> = item::write_all(&blocks.iter().collect::<Vec<_>>()).into_iter().map(completed).collect();
+        let output: Vec<Json> =
+            item::write_all(&blocks.iter().collect::<Vec<_>>()).into_iter().map(completed).collect();
         let (status, reason) = status(&speech.finish);
         let details = reason.map_or(Json::Null, |reason| object([("reason", reason.into())]));
         object([
@@ -64,13 +65,13 @@ impl Speak for Responses {
         Framing::Sse
     }
 
-    fn fault(&self, fault: &Fault) -> Json {
-        openai_chat::error(fault)
+    fn refusal(&self, refusal: &Refusal) -> Json {
+        openai_chat::error(refusal)
     }
 
-    fn late_fault(&self, fault: &Fault) -> Event {
-        let code = fault.class.as_deref().unwrap_or("server_error");
-        let fields = [("code", Json::from(code)), ("message", fault.message.as_str().into()), ("param", Json::Null)];
+    fn late_refusal(&self, refusal: &Refusal) -> Event {
+        let code = refusal.class.as_deref().unwrap_or("server_error");
+        let fields = [("code", Json::from(code)), ("message", refusal.message.as_str().into()), ("param", Json::Null)];
         event("error", 0, fields.into_iter().collect())
     }
 
@@ -132,10 +133,8 @@ fn status(finish: &FinishReason) -> (&'static str, Option<&str>) {
         FinishReason::Length => ("incomplete", Some("max_output_tokens")),
         FinishReason::ContentFilter => ("incomplete", Some("content_filter")),
         FinishReason::Error => ("failed", None),
-        FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Refusal | FinishReason::Interrupted => {
-            ("completed", None)
-        }
         FinishReason::Other(word) => ("incomplete", Some(word)),
+        _ => ("completed", None),
     }
 }
 
@@ -178,11 +177,8 @@ struct Names {
 }
 
 const CONTENT: Names = Names { part: "response.content_part", text: "response.output_text", index: "content_index" };
-const SUMMARY: Names = Names {
-    part: "response.reasoning_summary_part",
-    text: "response.reasoning_summary_text",
-    index: "summary_index",
-};
+const SUMMARY: Names =
+    Names { part: "response.reasoning_summary_part", text: "response.reasoning_summary_text", index: "summary_index" };
 
 /// Where events inside an item belong.
 struct Inside {
