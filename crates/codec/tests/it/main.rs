@@ -9,6 +9,7 @@ mod cognesy;
 mod corpus;
 mod gemini;
 mod geppetto;
+mod geppetto_events;
 #[cfg(feature = "sqlite")]
 mod geppetto_store;
 mod laws;
@@ -22,6 +23,7 @@ mod pairs;
 mod recorded;
 mod rejected;
 mod responses;
+mod speak;
 mod turns;
 mod wink;
 mod wires;
