@@ -62,10 +62,18 @@ fn failures() -> Vec<(Play, FaultKind, &'static str)> {
     ]
 }
 
-fn impatient(url: &str) -> WireModel {
-    let soon = Duration::from_millis(60);
-    let timeouts = Timeouts { first_byte: soon, idle: soon, ..Timeouts::default() };
-    kit::model("groq", url).named("the-endpoint").with_retry(Retry::never()).with_timeouts(timeouts)
+fn model(url: &str) -> WireModel {
+    kit::model("groq", url).named("the-endpoint").with_retry(Retry::never())
+}
+
+/// A model for a server that plays this: where nothing will come, it is not waited for long.
+fn model_for(play: &Play, url: &str) -> WireModel {
+    let soon = Duration::from_millis(40);
+    match play.end {
+        End::Hang => model(url).with_timeouts(Timeouts { idle: soon, ..Timeouts::default() }),
+        End::Silence => model(url).with_timeouts(Timeouts { first_byte: soon, ..Timeouts::default() }),
+        End::Proper | End::Cut | End::Slam => model(url),
+    }
 }
 
 #[test]
@@ -73,7 +81,7 @@ fn every_failure_has_its_kind_and_says_where_what_and_what_helps() {
     for (play, kind, words) in failures() {
         let server = Server::new([play.clone()]);
 
-        let fault = kit::asked(&impatient(&server.url)).unwrap_err();
+        let fault = kit::asked(&model_for(&play, &server.url)).unwrap_err();
 
         let shown = fault.to_string();
         assert_eq!(fault.kind, kind, "{play:?}: {shown}");
@@ -107,15 +115,15 @@ fn survives(failing: WireModel, kind: FaultKind) {
 #[test]
 fn a_session_is_valid_and_resumed_after_every_failure() {
     for (play, kind, _) in failures() {
-        let server = Server::new([play]);
-        survives(impatient(&server.url), kind);
+        let server = Server::new([play.clone()]);
+        survives(model_for(&play, &server.url), kind);
     }
 }
 
 #[test]
 fn nobody_listening_is_told() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let model = impatient(&format!("http://{free}"));
+    let model = model(&format!("http://{free}"));
 
     assert_eq!(kit::asked(&model).unwrap_err().kind, FaultKind::Refused);
     survives(model, FaultKind::Refused);
@@ -123,7 +131,7 @@ fn nobody_listening_is_told() {
 
 #[test]
 fn a_host_without_an_address_is_told() {
-    let model = impatient("http://no-such-host.invalid").with_timeouts(Timeouts::default());
+    let model = model("http://no-such-host.invalid");
 
     assert_eq!(kit::asked(&model).unwrap_err().kind, FaultKind::Dns);
     survives(model, FaultKind::Dns);
@@ -131,7 +139,7 @@ fn a_host_without_an_address_is_told() {
 
 #[test]
 fn an_address_that_is_none_is_told() {
-    let fault = kit::asked(&impatient("http://[")).unwrap_err();
+    let fault = kit::asked(&model("http://[")).unwrap_err();
 
     assert_eq!(fault.kind, FaultKind::Unsendable);
 }
@@ -141,7 +149,7 @@ fn a_body_that_is_too_large_is_given_up() {
     let megabyte = vec![b' '; 1 << 20];
     let play = Play { chunks: std::iter::once(b"{".to_vec()).chain(vec![megabyte; 65]).collect(), ..Play::json(200, "") };
     let server = Server::new([play]);
-    let model = impatient(&server.url).with_streaming(Streaming::Off).with_timeouts(Timeouts::default());
+    let model = model(&server.url).with_streaming(Streaming::Off);
 
     assert_eq!(kit::asked(&model).unwrap_err().kind, FaultKind::TooLarge);
     survives(model, FaultKind::TooLarge);
