@@ -3,6 +3,8 @@
 pub use turnkeep_codec as codec;
 pub use turnkeep_file as file;
 pub use turnkeep_model as model;
+#[cfg(feature = "http")]
+pub use turnkeep_provider as provider;
 pub use turnkeep_runtime as runtime;
 pub use turnkeep_store as store;
 

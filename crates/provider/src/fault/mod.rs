@@ -82,7 +82,8 @@ impl Fault {
     #[must_use]
     pub(crate) fn without(mut self, secrets: &[Secret]) -> Fault {
         for secret in secrets.iter().filter(|secret| !secret.reveal().is_empty()) {
-            for text in [Some(&mut self.message), self.class.as_mut(), self.request_id.as_mut()].into_iter().flatten() {
+            let told = [Some(&mut self.message), self.class.as_mut(), self.request_id.as_mut()].into_iter().flatten();
+            for text in told.chain(self.headers.iter_mut().map(|(_, value)| value)) {
                 *text = text.replace(secret.reveal(), "****");
             }
         }

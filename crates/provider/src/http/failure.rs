@@ -32,16 +32,19 @@ pub(super) fn no_more(error: reqwest::Error) -> TransportError {
 
 /// What lies below an error, where it says more than the error.
 fn cause(error: &reqwest::Error) -> Option<Kind> {
-    if chain(error).any(|cause| cause.is::<rustls::Error>() || wraps_tls(cause)) {
-        return Some(Kind::Tls);
-    }
-    None
+    chain(error).any(is_tls).then_some(Kind::Tls)
 }
 
-/// An error of TLS may be wrapped in one of a socket.
-fn wraps_tls(cause: &(dyn Error + 'static)) -> bool {
-    let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    inner.is_some_and(|inner| inner.is::<rustls::Error>())
+/// An error of TLS may be wrapped in errors of a socket, which do not name it as their source.
+fn is_tls(cause: &(dyn Error + 'static)) -> bool {
+    if cause.is::<rustls::Error>() {
+        return true;
+    }
+    let Some(io) = cause.downcast_ref::<std::io::Error>() else { return false };
+    match io.get_ref() {
+        Some(inner) => is_tls(inner) || inner.to_string().starts_with("tls handshake"),
+        None => false,
+    }
 }
 
 fn is_cut(error: &reqwest::Error) -> bool {

@@ -66,6 +66,9 @@ impl WireModel {
         let (status, headers, id) = (response.status, kept(&response.headers), request_id(&response.headers));
         match self.read(response, timeouts, deltas).await {
             Ok((answer, more)) => {
+                let secrets = self.secrets();
+                let is_fit = |value: &str| !secrets.iter().any(|secret| value.contains(secret.reveal()));
+                let headers = headers.into_iter().filter(|(_, value)| is_fit(value)).collect();
                 let losses = prepared.losses.iter().cloned().chain(more).collect();
                 Ok(Answer { losses, headers, request: Some(prepared.sent.clone()), ..answer })
             }
