@@ -1,6 +1,6 @@
 //! `wink.composite`: a snapshot of a session and of the resources its tools act on.
 
-use turnkeep_model::json::{Fields, Json, Node, Object, Value};
+use turnkeep_model::json::{Fields, Json, Node, Object, Text, Value};
 use turnkeep_model::{Archive, Loss, LossKind, Result, Session};
 
 use super::codec::{FIDELITY, json_of, losses, to_write, with_first};
@@ -19,8 +19,8 @@ pub(crate) struct CompositeCodec;
 const ENVELOPE: &str = "composite";
 
 /// A composite snapshot: the session, and the other fields as they are.
-struct Composite {
-    session: Snapshot,
+struct Composite<'a> {
+    session: Snapshot<'a>,
     envelope: Object,
 }
 
@@ -72,7 +72,7 @@ impl Codec for CompositeCodec {
         let envelope = envelope(archive, &session, options.mode);
         let composite = Composite { session, envelope };
         let mut pairs = kept(&composite.envelope, &["session"]);
-        pairs.push(("session".into(), Part::Object(composite.session.pairs())));
+        pairs.push((Text::Plain("session"), Part::Object(composite.session.pairs())));
         let mut text = String::new();
         python::append_pairs(pairs, &mut text);
         let ends = archive.extra.spelling(FORMAT, "newline").is_some() && options.mode == Mode::Faithful;
@@ -84,7 +84,7 @@ impl Codec for CompositeCodec {
     }
 }
 
-fn decoded(composite: Composite, mut losses: Vec<Loss>, ends: bool) -> Decoded {
+fn decoded(composite: Composite<'_>, mut losses: Vec<Loss>, ends: bool) -> Decoded {
     let implied = made_up(&composite.session);
     let session = decode::session(composite.session, &mut losses);
     let mut archive = Archive::from(session);
@@ -100,7 +100,7 @@ fn decoded(composite: Composite, mut losses: Vec<Loss>, ends: bool) -> Decoded {
 }
 
 /// What surrounds the session, of the source or made up.
-fn envelope(archive: &Archive, session: &Snapshot, mode: Mode) -> Object {
+fn envelope(archive: &Archive, session: &Snapshot<'_>, mode: Mode) -> Object {
     let own = match archive.extra.fields(FORMAT).and_then(|fields| fields.get(ENVELOPE)) {
         Some(Json::Object(envelope)) => envelope.clone(),
         _ => made_up(session),
@@ -109,7 +109,7 @@ fn envelope(archive: &Archive, session: &Snapshot, mode: Mode) -> Object {
 }
 
 /// A composite of a session that was in none. The id of all zeros says that nobody gave it one.
-fn made_up(session: &Snapshot) -> Object {
+fn made_up(session: &Snapshot<'_>) -> Object {
     let readable = clock::isoformat(&session.created_at).is_some();
     let taken = if readable { session.created_at.as_str() } else { "1970-01-01T00:00:00+00:00" };
     let pairs = [
@@ -146,7 +146,7 @@ fn compat_envelope(own: &Object) -> Object {
     pairs.into_iter().collect()
 }
 
-fn read(node: Node<'_>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Composite> {
+fn read<'a>(node: Node<'a>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Composite<'a>> {
     let at = node.at;
     let Value::Object(mut fields) = node.value else {
         return Err(refuse("Composite snapshot payload must be an object", "", at));
@@ -166,7 +166,7 @@ fn read(node: Node<'_>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Composite>
     Ok(Composite { session, envelope: rest(fields) })
 }
 
-fn read_session(node: Node<'_>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Snapshot> {
+fn read_session<'a>(node: Node<'a>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Snapshot<'a>> {
     let at = node.at;
     let snapshot = document::read(node, losses);
     match mode {
