@@ -161,7 +161,7 @@ fn read<'a>(node: Node<'a>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Compos
         Some(session) if session.as_object().is_some() => read_session(session, mode, losses)?,
         other => return Err(refuse("Session snapshot must be an object", "session", other.map_or(at, |node| node.at))),
     };
-    check_resources(&fields)?;
+    check_resources(&fields, mode)?;
     check_metadata(&fields)?;
     Ok(Composite { session, envelope: rest(fields) })
 }
@@ -222,7 +222,7 @@ fn check(fields: &Fields<'_>, key: &str, good: impl Fn(&str) -> bool, words: &st
     }
 }
 
-fn check_resources(fields: &Fields<'_>) -> Result<()> {
+fn check_resources(fields: &Fields<'_>, mode: Mode) -> Result<()> {
     let Some(resources) = find(fields, "resources") else { return Ok(()) };
     let entries = resources.as_array().ok_or_else(|| refuse("Resources must be a list", "resources", resources.at))?;
     for (index, entry) in entries.iter().enumerate() {
@@ -233,11 +233,28 @@ fn check_resources(fields: &Fields<'_>) -> Result<()> {
         if entry.get("resource_type").is_none_or(|name| name.as_str().is_none()) {
             return Err(refuse("Resource type must be a string", &path, entry.at));
         }
-        if entry.get("snapshot").is_none_or(|snapshot| snapshot.as_object().is_none()) {
-            return Err(refuse("Resource snapshot must be an object", &path, entry.at));
-        }
+        check_resource_types(entry, &path, mode)?;
     }
     Ok(())
+}
+
+/// What a resource is of; the original resolves both types, and what is no type id can be none.
+fn check_resource_types(entry: &Node<'_>, path: &str, mode: Mode) -> Result<()> {
+    let refuse = |words: &str| Err(refuse(words, path, entry.at));
+    let is_type = |id: &str| id.split_once(':').is_some_and(|(module, name)| !module.is_empty() && !name.is_empty());
+    let is_refused = |id: &str| mode == Mode::Compat && !is_type(id);
+    let resource_type = entry.get_str("resource_type").unwrap_or_default();
+    if is_refused(&resource_type) {
+        return refuse(&format!("Unknown resource type: {resource_type}"));
+    }
+    if entry.get("snapshot").is_none_or(|snapshot| !snapshot.is_object()) {
+        return refuse("Resource snapshot must be an object");
+    }
+    match entry.get_str("snapshot_type") {
+        None if mode == Mode::Compat => refuse("Resource entry must include snapshot_type"),
+        Some(name) if is_refused(&name) => refuse(&format!("Unknown snapshot type: {name}")),
+        _ => Ok(()),
+    }
 }
 
 fn check_metadata(fields: &Fields<'_>) -> Result<()> {
