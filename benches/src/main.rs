@@ -1,6 +1,6 @@
 //! Measures turnkeep: ratios to what one would use instead, taken in the same run, each with the bound it must hold.
 //!
-//! `cargo xtask bench [model|codec|wires|store|runtime|provider|peers|all] [--write]` runs this in release mode.
+//! `cargo xtask bench [model|codec [FORMAT]|wires|store|runtime|provider|policy|peers|all] [--write]` runs this in release mode.
 
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
@@ -30,7 +30,8 @@ use report::Report;
 type Failure = Box<dyn std::error::Error>;
 type Outcome<T> = Result<T, Failure>;
 
-const USAGE: &str = "usage: cargo xtask bench [model|codec|wires|store|runtime|provider|postgres|peers|all] [--write]";
+const USAGE: &str =
+    "usage: cargo xtask bench [model|codec [FORMAT]|wires|store|runtime|provider|policy|postgres|peers|all] [--write]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -64,6 +65,11 @@ fn run(words: &[&str]) -> Outcome<bool> {
         ["peers", "--write"] => peers::run(&scratch()?, true),
         ["runtime"] => measure(&[runtime::all]).map(|report| report.holds()),
         ["provider"] => measure(&[provider::all]).map(|report| report.holds()),
+        ["codec", format] => {
+            let mut report = Report::start();
+            convert::speed(&mut report, Some(format))?;
+            Ok(report.holds())
+        }
         ["codec"] => measure(&[codec]).map(|report| report.holds()),
         ["wires"] => measure(&[wires::speed]).map(|report| report.holds()),
         ["--write"] | ["all", "--write"] => {
@@ -85,7 +91,7 @@ fn model(report: &mut Report, scratch: &Path) -> Outcome<()> {
 
 fn codec(report: &mut Report, scratch: &Path) -> Outcome<()> {
     turns::speed(report, scratch)?;
-    convert::speed(report)
+    convert::speed(report, None)
 }
 
 fn measure(groups: &[Group]) -> Outcome<Report> {

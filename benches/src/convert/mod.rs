@@ -38,9 +38,10 @@ fn copy<T: DeserializeOwned + Serialize>(bytes: &[u8]) -> serde_json::Result<Vec
 /// The size of the small file.
 const PROBE: usize = 400_000;
 
-/// Measures every conversion.
-pub(crate) fn speed(report: &mut Report) -> Outcome<()> {
-    SHAPES.iter().try_for_each(|shape| speed_of(shape, report))
+/// Measures every conversion, or those of one format.
+pub(crate) fn speed(report: &mut Report, only: Option<&str>) -> Outcome<()> {
+    let mut wanted = SHAPES.iter().filter(|shape| only.is_none_or(|format| shape.format == format));
+    wanted.try_for_each(|shape| speed_of(shape, report))
 }
 
 fn speed_of(shape: &Shape, report: &mut Report) -> Outcome<()> {

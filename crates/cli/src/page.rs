@@ -1,13 +1,14 @@
 //! A conversation as a person reads it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use anstyle::Style;
 use turnkeep_model::json::TreeSink;
 use turnkeep_model::shape::Shape;
 use turnkeep_model::{
-    Author, Block, Body, Json, Media, Part, Reasoning, Session, Slice, Status, Time, ToolCall, ToolResult, Turn,
+    Author, Block, Body, CallId, Json, Media, Part, Reasoning, Session, Slice, Status, Time, ToolCall, ToolResult, Turn,
 };
 
 use crate::terminal::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, counted};
@@ -18,6 +19,15 @@ pub(crate) struct Page {
     text: String,
     width: usize,
     results: Results,
+    /// The calls of the session that is shown: the tool's name, and whether there is a result.
+    calls: HashMap<CallId, (String, Answer)>,
+}
+
+/// Whether a call has a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Open,
+    Given,
 }
 
 /// How much of a tool's answer is shown.
@@ -35,7 +45,7 @@ const FIRST: usize = 12;
 impl Page {
     /// An empty page.
     pub(crate) fn new(width: usize) -> Page {
-        Page { text: String::new(), width, results: Results::Full }
+        Page { text: String::new(), width, results: Results::Full, calls: HashMap::new() }
     }
 
     /// The same, with so much of the tools' answers.
@@ -60,6 +70,7 @@ impl Page {
             self.text.push('\n');
         }
         self.head(session, note);
+        self.calls = calls(session);
         for (index, turn) in session.turns.iter().enumerate() {
             self.turn(index, turn);
         }
@@ -190,13 +201,16 @@ impl Page {
     fn call(&mut self, call: &ToolCall) {
         let room = self.width.saturating_sub(call.name.chars().count() + 12).max(20);
         let text = format!("{}({})", shortened(&call.name, self.width), shortened(&call.arguments, room));
-        let _ = writeln!(self.text, "  {YELLOW}call{YELLOW:#}  {text}");
+        let open = matches!(self.calls.get(&call.call), Some((_, Answer::Open)));
+        let note = if open { format!("  {DIM}no result yet{DIM:#}") } else { String::new() };
+        let _ = writeln!(self.text, "  {YELLOW}call{YELLOW:#}  {text}{note}");
     }
 
     fn result(&mut self, result: &ToolResult) {
         let failed = result.is_error == Some(true) || result.error.is_some();
         let (word, style) = if failed { ("failed", RED) } else { ("result", DIM) };
-        let name = result.name.iter().map(|name| format!(" of {name}")).collect::<String>();
+        let called = self.calls.get(&result.call).map(|(name, _)| name);
+        let name = result.name.as_ref().or(called).map(|name| format!(" of {name}")).unwrap_or_default();
         self.line(4, &format!("{word}{name}"), style);
         if let Some(error) = &result.error {
             self.paragraph(6, error, RED);
@@ -232,6 +246,20 @@ impl Page {
     }
 }
 
+fn calls(session: &Session) -> HashMap<CallId, (String, Answer)> {
+    let mut calls = HashMap::new();
+    for (_, block) in session.blocks() {
+        match &block.body {
+            Body::ToolCall(call) => _ = calls.insert(call.call.clone(), (call.name.clone(), Answer::Open)),
+            Body::ToolResult(result) => {
+                calls.entry(result.call.clone()).and_modify(|(_, answer)| *answer = Answer::Given);
+            }
+            _ => {}
+        }
+    }
+    calls
+}
+
 fn models(session: &Session) -> String {
     let mut models: Vec<&str> = session.turns.iter().filter_map(|turn| turn.model.as_deref()).collect();
     models.dedup();
@@ -245,6 +273,7 @@ fn models(session: &Session) -> String {
 
 fn status(status: &Status) -> String {
     match status {
+        Status::Failed(failed) if failed.error.is_empty() => "failed".to_owned(),
         Status::Failed(failed) => format!("failed: {}", failed.error),
         Status::Handoff(handoff) => format!("handoff to {}", handoff.to),
         other => other.kind().replace('_', " "),

@@ -12,6 +12,7 @@ pub mod json5;
 pub mod lint;
 mod sniff;
 mod take;
+mod tree;
 mod turns;
 pub mod wire;
 pub mod yaml;

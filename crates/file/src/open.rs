@@ -106,6 +106,7 @@ impl OpenOptions {
 fn helped(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Corrupt => error.hint("mend that place, or restore the file from a copy"),
+        ErrorKind::NotThisFormat => error.hint("ask `turnkeep sniff` what it is"),
         _ => error,
     }
 }

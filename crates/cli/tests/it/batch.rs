@@ -92,3 +92,32 @@ fn many_files_all_arrive() {
 
     assert_eq!(place.files("out").len(), 60);
 }
+
+/// The command may have less memory than the files together have bytes.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_does_not_grow_with_the_number_of_files() {
+    use std::fs;
+    use std::process::{Command, Stdio};
+
+    let turn = format!(r#"{{"blocks":[{{"author":"user","type":"text","text":"{}"}}]}}"#, "a word or two ".repeat(70));
+    let text = format!(r#"{{"turnkeep":1,"sessions":[{{"id":"x","turns":[{}]}}]}}"#, vec![turn; 2_000].join(","));
+    let place = Place::new().with("in/0.json", &text);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let kilobytes = 120_000 + cores * 30_000;
+    let files = kilobytes * 2_000 / text.len();
+    for index in 1..files {
+        fs::hard_link(place.path("in/0.json"), place.path(&format!("in/{index}.json"))).unwrap();
+    }
+
+    // Nothing is written, so that only what is held counts.
+    let words = "convert in --to lucee.session --strict -o out";
+    let limited = format!("ulimit -v {kilobytes}; exec \"$0\" {words}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &limited, env!("CARGO_BIN_EXE_turnkeep")]).current_dir(place.path("."));
+    let ran = command.env("MALLOC_ARENA_MAX", "1").stdin(Stdio::null()).output().unwrap();
+
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(3), "{said}");
+    assert!(said.ends_with(&format!("0 files written, 0 failed, {files} not written because of --strict\n")), "{said}");
+}

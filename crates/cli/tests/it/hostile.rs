@@ -101,7 +101,13 @@ fn utf_16_is_named() {
 #[test]
 fn an_empty_file() {
     refused("", 6, "bad: the file is empty");
-    refused(" \n\t\n", 6, "bad: the file is empty");
+    refused(" \n\t\n", 6, "bad: the file holds nothing but white space");
+}
+
+#[test]
+fn a_file_that_is_no_text() {
+    refused("\0\0\0", 6, "bad: the file is binary, and no known format looks like this");
+    refused("BZh91AY", 6, "bad: the file is compressed");
 }
 
 #[test]

@@ -66,13 +66,36 @@ turn 1  m1
   thinking
     [encrypted, 43 characters]
   call  greet({\"who\": \"you\"})
-    result
+    result of greet
       done
   assistant
     Hi!
 ";
     assert_eq!(ran.out, expected);
     assert_eq!(ran.err, "");
+}
+
+#[test]
+fn show_says_which_calls_have_no_result_yet() {
+    let text = r#"{"turnkeep":1,"sessions":[{"status":{"type":"failed","error":""},"turns":[{"blocks":[
+        {"author":"assistant","type":"tool_call","call":"c1","name":"read","arguments":"{}"},
+        {"author":"assistant","type":"tool_call","call":"c2","name":"grep","arguments":"{}"},
+        {"author":"tool","type":"tool_result","call":"c1","parts":[{"type":"text","text":"ok"}]}]}]}]}"#;
+
+    let ran = Place::new().with("open.json", text).run("show open.json").ends(0);
+
+    let expected = "\
+session without an id  turnkeep
+  status   failed
+  holds    1 turn, 3 blocks
+
+turn 1
+  call  read({})
+  call  grep({})  no result yet
+    result of read
+      ok
+";
+    assert_eq!(ran.out, expected);
 }
 
 #[test]

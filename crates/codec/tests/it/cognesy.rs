@@ -776,6 +776,17 @@ fn a_message_that_is_its_own_ancestor_ends_the_path() {
 }
 
 #[test]
+fn of_keys_that_stand_twice_the_last_value_is_kept() {
+    let (first, last) = ("00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002");
+    let text = format!(r#"{{"zzz":1,"agentId":"{first}","agentId":"{last}","zzz":2}}"#);
+
+    let (written, losses) = rewrite(&text, "cognesy.state", "cognesy.state");
+
+    assert_eq!(written, format!(r#"{{"zzz":2,"agentId":"{last}"}}"#));
+    assert_eq!(losses, []);
+}
+
+#[test]
 fn keys_that_stand_twice_are_told() {
     let text = r#"{"agent_id":"a","messages":[],"status":"failed","status":"completed"}"#;
 

@@ -441,3 +441,11 @@ fn yaml_and_json_agree_on_generated_turns() {
     });
     assert!(verdict.is_ok(), "{verdict:?}");
 }
+
+#[test]
+fn compat_writes_times_without_quotes_as_their_library_does() {
+    let text = "blocks:\n    - kind: user\n      payload:\n        at: 2026-01-16\n        list: [2026-01-16 10:00:00]\n        said: \"2026-01-16\"\n";
+
+    let expected = "blocks:\n    - kind: user\n      payload:\n        at: 2026-01-16T00:00:00Z\n        list:\n            - 2026-01-16T10:00:00Z\n        said: \"2026-01-16\"\n";
+    assert_eq!(compat(text).unwrap(), expected);
+}

@@ -145,8 +145,14 @@ fn spell_byte(byte: u8, out: &mut Vec<u8>) {
 }
 
 /// The first byte that ends a plain run of a JSON string: a quote, a backslash or a control character.
-pub fn find_special(bytes: &[u8]) -> Option<usize> {
+pub(super) fn find_special(bytes: &[u8]) -> Option<usize> {
     find(bytes, special_mask, |byte| byte == b'"' || byte == b'\\' || byte < 0x20)
+}
+
+/// The first byte that JSON must escape, or that is not printable ASCII.
+pub fn find_special_or_beyond_ascii(bytes: &[u8]) -> Option<usize> {
+    let is = |byte| matches!(byte, b'"' | b'\\' | 0..=0x1f | 0x7f..);
+    find(bytes, |word| special_mask(word) | equal_mask(word, 0x7f) | (word & HIGH), is)
 }
 
 fn find_backslash(bytes: &[u8]) -> Option<usize> {
@@ -196,6 +202,17 @@ mod tests {
             }
         }
         assert_eq!(find_special("plain \u{80}\u{ff}!#[] text".as_bytes()), None);
+    }
+
+    #[test]
+    fn the_first_byte_that_is_special_or_beyond_ascii_is_found() {
+        for length in 0..20 {
+            for special in ["\"", "\\", "\n", "\0", "\u{7f}", "é", "😀"] {
+                let text = format!("{}{special}\n", "~ ".repeat(length));
+                assert_eq!(find_special_or_beyond_ascii(text.as_bytes()), Some(2 * length), "{text:?}");
+            }
+        }
+        assert_eq!(find_special_or_beyond_ascii(b"plain ~!#[] text"), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod parse;
 mod sink;
 mod value;
 
-pub use escape::{LoneSurrogate, find_special, spell_into};
+pub use escape::{LoneSurrogate, find_special_or_beyond_ascii, spell_into};
 pub use node::{Field, Fields, Node, Text, Value};
 pub use number::Number;
 pub use parse::{MAX_DEPTH, MAX_TEXT_DEPTH, Nan, parse, parse_with};

@@ -129,6 +129,14 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// The content, borrowed where it stands in the source as such, with U+FFFD for half of a surrogate pair.
+    pub fn into_cow_lossy(self) -> Cow<'a, str> {
+        match self {
+            Text::Plain(text) => Cow::Borrowed(text),
+            other => Cow::Owned(other.into_string_lossy().0),
+        }
+    }
+
     /// The content as an owned string, and whether half a surrogate pair had to be replaced.
     pub fn into_string_lossy(self) -> (String, Result<(), LoneSurrogate>) {
         match self {
@@ -152,6 +160,9 @@ impl<'a> Text<'a> {
 
 impl PartialEq for Text<'_> {
     fn eq(&self, other: &Text<'_>) -> bool {
+        if let (Text::Plain(a), Text::Plain(b)) = (self, other) {
+            return a == b;
+        }
         match (self.to_str(), other.to_str()) {
             (Ok(a), Ok(b)) => a == b,
             _ => self.spelling() == other.spelling(),

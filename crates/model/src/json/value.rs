@@ -120,7 +120,7 @@ impl JsonString {
     }
 
     /// The same, borrowed.
-    pub(super) fn to_text(&self) -> Text<'_> {
+    pub fn to_text(&self) -> Text<'_> {
         match &self.0 {
             Spelling::Short(text) => Text::Plain(text.as_str()),
             Spelling::Plain(text) => Text::Plain(text),

@@ -82,6 +82,7 @@ impl Map {
             }
             Json::Object(object) if object.is_empty() => Ok(Map { left: object, form, note: Some(Json::from("{}")) }),
             Json::Object(object) => {
+                let object = if object.has_duplicates() { unique(object) } else { object };
                 let note = (!follows(&object, form)).then(|| keys_of(&object));
                 Ok(Map { left: object, form, note })
             }
@@ -253,6 +254,13 @@ pub(super) fn left_at<'a>(part: Option<&'a ExtraPart>, path: &str) -> Option<&'a
 pub(super) fn has_keys(part: Option<&ExtraPart>, path: &str) -> bool {
     let keys = part.and_then(|part| part.spelling.get(KEYS)).and_then(Json::as_object);
     keys.is_some_and(|keys| keys.contains(path))
+}
+
+/// Of keys that stand twice, the last value in the place of the first: as PHP reads them.
+fn unique(object: Object) -> Object {
+    let mut unique = Object::new();
+    object.into_iter().for_each(|(key, value)| unique.set(&key.to_str_lossy(), value));
+    unique
 }
 
 /// Whether the keys of an object stand as the form says: known ones in its order, then the others, none twice.

@@ -109,36 +109,43 @@ struct Escapes {
 impl Escapes {
     /// A bare character says more than an escaped one: an escape may come from elsewhere.
     fn of(text: &str) -> Escapes {
-        let mut found = Escapes::default();
-        if !text.is_ascii() {
-            found.unicode = Some(false);
-        }
-        let mut before = 0;
-        let bytes = text.as_bytes();
-        for (at, byte) in bytes.iter().enumerate().filter(|(_, byte)| matches!(byte, b'\\' | b'/')) {
-            match byte {
-                // The second half of an escape.
-                _ if before == at && at > 0 => {
-                    if *byte == b'/' {
-                        found.slashes.get_or_insert(true);
-                    }
-                    before = 0;
-                }
-                b'/' => {
-                    found.slashes = Some(false);
-                    if found.unicode == Some(false) {
-                        break;
-                    }
-                }
+        let mut found = Escapes { slashes: None, unicode: (!text.is_ascii()).then_some(false) };
+        let mut rest = text.as_bytes();
+        while !found.is_settled() {
+            let Some(at) = found.next(rest) else { break };
+            let (here, after) = (rest.get(at).copied(), rest.get(at + 1..).unwrap_or_default());
+            rest = after;
+            match here {
+                Some(b'/') => found.slashes = Some(false),
                 _ => {
-                    before = at + 1;
-                    if beyond_ascii(bytes.get(at + 1..bytes.len().min(at + 12)).unwrap_or_default()) {
-                        found.unicode.get_or_insert(true);
-                    }
+                    found.look_at(after);
+                    // The second half of an escape.
+                    rest = after.get(1..).unwrap_or_default();
                 }
             }
         }
         found
+    }
+
+    fn is_settled(&self) -> bool {
+        self.slashes == Some(false) && self.unicode.is_some()
+    }
+
+    /// Where the next sign stands that may tell something.
+    fn next(&self, bytes: &[u8]) -> Option<usize> {
+        match self.slashes {
+            Some(false) => memchr::memchr(b'\\', bytes),
+            _ => memchr::memchr2(b'\\', b'/', bytes),
+        }
+    }
+
+    /// Looks at what follows a backslash.
+    fn look_at(&mut self, escape: &[u8]) {
+        if escape.first() == Some(&b'/') {
+            self.slashes.get_or_insert(true);
+        } else if beyond_ascii(escape.get(..escape.len().min(11)).unwrap_or_default()) {
+            self.unicode.get_or_insert(true);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
-use turnkeep_model::json::{Json, Node};
+use turnkeep_model::json::{Field, Json, Node, Value};
 use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result};
 
 use super::words::{self, Generation};
@@ -253,9 +253,28 @@ pub(super) fn message(data: &Json) -> Result<()> {
 /// The loss of keys that stand more than once in an object of the program's own; only the last counts there.
 pub(super) fn repeated(node: &Node<'_>) -> Vec<Loss> {
     let mut losses = Vec::new();
-    find_repeated(node, &mut String::new(), &mut losses);
+    // Most documents have none, and then no path is needed.
+    if repeats(node) {
+        find_repeated(node, &mut String::new(), &mut losses);
+    }
     losses
 }
+
+/// Whether some key stands more than once, at any depth.
+fn repeats(node: &Node<'_>) -> bool {
+    match &node.value {
+        Value::Array(items) => items.iter().any(repeats),
+        Value::Object(fields) => {
+            let is_second = |(at, (key, _)): (usize, &Field<'_>)| fields.iter().take(at).any(|(own, _)| own == key);
+            let few = fields.len() <= FEW && fields.iter().enumerate().any(is_second);
+            few || fields.iter().any(|(_, value)| repeats(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => false,
+    }
+}
+
+/// Objects of the program have few keys; large maps are the application's.
+const FEW: usize = 32;
 
 /// Maps that belong to the application keep what they hold.
 const FREE: &[&str] = &["metadata", "_metadata", "arguments", "context", "parameters", "schema", "tools", "content"];
@@ -272,8 +291,7 @@ fn find_repeated(node: &Node<'_>, path: &mut String, losses: &mut Vec<Loss>) {
         let name = key.to_str_lossy();
         path.push_str(if length == 0 { "" } else { "." });
         path.push_str(&name);
-        // Objects of the program have few keys; large maps are the application's.
-        if fields.len() <= 32 && fields.get(..at).unwrap_or_default().iter().any(|(earlier, _)| earlier == key) {
+        if fields.len() <= FEW && fields.get(..at).unwrap_or_default().iter().any(|(earlier, _)| earlier == key) {
             let what = format!("`{path}` stands more than once; the last one counts");
             losses.push(Loss::decode(LossKind::Dropped, "", what));
         }

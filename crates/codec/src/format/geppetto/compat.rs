@@ -4,6 +4,7 @@ use turnkeep_model::json::{Fields, Json, Node, Number, Object, Text, Value};
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use super::document::{Block, Content, File, Kind, Turn};
+use super::read::pointer_step;
 use crate::yaml;
 
 /// Reads a text as geppetto does.
@@ -46,11 +47,13 @@ impl Reader<'_> {
             }
             Some(node) => return Err(self.wrong(&node, "[]turns.Block")),
         };
+        let mut bare = Vec::new();
         Ok(Turn {
             id: self.string(&mut fields, "id")?.filter(|id| !id.is_empty()),
             blocks: Some(blocks),
-            metadata: self.map(&mut fields, "metadata")?,
-            data: self.map(&mut fields, "data")?,
+            metadata: self.map(&mut fields, "metadata", &mut bare)?,
+            data: self.map(&mut fields, "data", &mut bare)?,
+            bare,
             ..Turn::default()
         })
     }
@@ -62,12 +65,14 @@ impl Reader<'_> {
             None => Kind::User,
             Some(node) => Kind::from_word(&self.scalar(node)?.unwrap_or_default()).unwrap_or(Kind::Other),
         };
+        let mut bare = Vec::new();
         let mut block = Block {
             id: self.string(&mut fields, "id")?.filter(|id| !id.is_empty()),
             kind: Some(kind),
             role: self.string(&mut fields, "role")?.filter(|role| !role.is_empty()),
-            payload: self.map(&mut fields, "payload")?,
-            metadata: self.map(&mut fields, "metadata")?,
+            payload: self.map(&mut fields, "payload", &mut bare)?,
+            metadata: self.map(&mut fields, "metadata", &mut bare)?,
+            bare,
             ..Block::default()
         };
         block.fill_role();
@@ -82,8 +87,9 @@ impl Reader<'_> {
         }
     }
 
-    fn map(&self, fields: &mut Fields<'_>, key: &str) -> Result<Option<Object>> {
+    fn map(&self, fields: &mut Fields<'_>, key: &str, bare: &mut Vec<String>) -> Result<Option<Object>> {
         let Some(node) = take(fields, key) else { return Ok(None) };
+        find_times(&node, &format!("/{key}"), bare);
         match node.value {
             Value::Null => Ok(None),
             Value::Object(fields) => {
@@ -134,6 +140,24 @@ fn clip(text: &str) -> String {
 fn take<'a>(fields: &mut Fields<'a>, key: &str) -> Option<Node<'a>> {
     let at = fields.iter().position(|(name, _)| name.to_str_lossy() == key)?;
     Some(fields.remove(at).1)
+}
+
+/// The places of timestamps, which their library holds as times and writes without quotes.
+fn find_times(node: &Node<'_>, at: &str, bare: &mut Vec<String>) {
+    match &node.value {
+        Value::Text(Text::Bare(text)) if matches!(yaml::resolve_as_go(text), Json::String(_)) => {
+            bare.push(at.to_owned());
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, item)| find_times(item, &format!("{at}/{index}"), bare));
+        }
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                find_times(value, &format!("{at}/{}", pointer_step(&key.to_str_lossy())), bare);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// A value as their library holds it: numbers in its spelling, timestamps as RFC 3339.

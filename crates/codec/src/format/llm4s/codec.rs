@@ -179,7 +179,7 @@ fn load(form: &Form, input: &Input<'_>) -> Result<Decoded> {
         return Err(refused(format!("Expected ujson.Obj (data: {json})")));
     }
     let loaded = (form.load)(&json).map_err(|what| refuse(what, no_state))?;
-    let (session, _) = (form.read)(tree::from_json(&loaded), Mode::Compat)?;
+    let (session, _) = (form.read)(Json::to_node(&loaded), Mode::Compat)?;
     let losses = json::parse(text).and_then(|node| (form.read)(node, Mode::Faithful)).map(|(stood, _)| {
         let loss = |change: turnkeep_model::Change| {
             let kind = if change.after.is_none() { LossKind::Dropped } else { LossKind::Coerced };

@@ -124,8 +124,8 @@ fn call<'s>(block: &'s Block, mode: Mode) -> Option<Node<'s>> {
         Json::Null => text.is_none_or(str::is_empty),
         raw => text == Some(raw.to_text().as_str()),
     };
-    let odd_id = kept.spelled("id").filter(|raw| spelled(raw, id)).map(tree::from_json);
-    let odd_name = kept.spelled("name").filter(|raw| spelled(raw, Some(&call.name))).map(tree::from_json);
+    let odd_id = kept.spelled("id").filter(|raw| spelled(raw, id)).map(Json::to_node);
+    let odd_name = kept.spelled("name").filter(|raw| spelled(raw, Some(&call.name))).map(Json::to_node);
     maker.set("id", odd_id.unwrap_or_else(|| id_node(&call.call)));
     maker.set("name", odd_name.unwrap_or_else(|| tree::text(&call.name)));
     maker.set("arguments", arguments(call));

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use turnkeep_model::json::{Node, Text, Value};
+use turnkeep_model::json::{Json, Node, Text, Value};
 use turnkeep_model::{Body, CallId, Session, Status, Usage, status as states};
 
 use super::compose::{self, System};
@@ -30,7 +30,7 @@ pub(super) fn state<'s>(session: &'s Session, standing: &'s Status, mode: Mode) 
 /// The session file of a session.
 pub(super) fn session<'s>(session: &'s Session, standing: &'s Status, mode: Mode) -> Node<'s> {
     let kept = Kept::of(&session.extra, mode);
-    let directory = session.extra.fields(FORMAT).and_then(|fields| fields.get("sessionDir")).map(tree::from_json);
+    let directory = session.extra.fields(FORMAT).and_then(|fields| fields.get("sessionDir")).map(Json::to_node);
     let created = session.timing.created.as_ref();
     let own = created.filter(|_| kept.spelled("created").is_some()).map(|time| time.as_str().to_owned());
     let created = own.or_else(|| created.and_then(java::local_time));

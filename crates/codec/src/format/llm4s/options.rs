@@ -148,7 +148,7 @@ pub(super) fn write(options: &Options, mode: Mode) -> Node<'_> {
         let usual = if key == "maxTokens" { tree::null() } else { tree::number(usual(key)) };
         maker.choose(key, value.map(|value| number(key, value, mode)), Some(usual));
     }
-    let spelled = kept.spelled("reasoning").filter(|raw| means(raw, options.reasoning.as_ref())).map(tree::from_json);
+    let spelled = kept.spelled("reasoning").filter(|raw| means(raw, options.reasoning.as_ref())).map(Json::to_node);
     let word = options.reasoning.as_ref().and_then(effort_word).map(tree::text);
     maker.choose("reasoning", spelled.or(word), Some(tree::null()));
     let budget = spelling(&options.budget_tokens).map(|value| number("budgetTokens", value, mode));

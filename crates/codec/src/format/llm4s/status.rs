@@ -99,7 +99,7 @@ pub(super) fn write<'s>(status: &'s Status, kept: Kept<'s>) -> Node<'s> {
     let whole = kept.spelled("status").is_some();
     let raw = kept.field("status").filter(|raw| whole && means(raw, status));
     if let Some(raw) = raw {
-        return tree::from_json(raw);
+        return Json::to_node(raw);
     }
     let inner = kept.under("status");
     let inner = if whole { inner.without_fields() } else { inner };
@@ -116,7 +116,7 @@ pub(super) fn write<'s>(status: &'s Status, kept: Kept<'s>) -> Node<'s> {
 
 /// Whether a value that is no status still stands for `status`.
 fn means(raw: &Json, status: &Status) -> bool {
-    let reading = read(tree::from_json(raw), &mut ExtraPart::default());
+    let reading = read(Json::to_node(raw), &mut ExtraPart::default());
     matches!(reading, Reading::Fallback(fallback) if fallback == *status)
 }
 
@@ -133,7 +133,7 @@ fn handoff_object<'s>(handoff: &'s states::Handoff, kept: Kept<'s>) -> Node<'s> 
     let mut maker = Maker::new(kept);
     maker.set("type", tree::text("HandoffRequested"));
     maker.set("handoffId", tree::text(&handoff.to));
-    let odd = kept.spelled("reason").filter(|raw| !matches!(raw, Json::String(_))).map(tree::from_json);
+    let odd = kept.spelled("reason").filter(|raw| !matches!(raw, Json::String(_))).map(Json::to_node);
     maker.choose("reason", handoff.reason.as_deref().map(tree::text).or(odd), Some(tree::null()));
     maker.finish()
 }

@@ -1,10 +1,11 @@
 //! Objects of a document: taken apart by known keys, and put together again.
 
-use turnkeep_model::json::{Fields, Json, JsonString, Node, Object, Sink, Text, Value};
+use turnkeep_model::json::{Fields, Json, Node, Object, Text};
 use turnkeep_model::{Extra, ExtraPart};
 
 use super::FORMAT;
 use crate::codec::Mode;
+pub(super) use crate::tree::{array, null, number, object, owned, text, write};
 
 /// The note on the order of keys, where it is not the usual one.
 const ORDER: &str = "order";
@@ -159,7 +160,7 @@ impl<'s> Maker<'s> {
     /// source left the key out.
     pub(super) fn choose(&mut self, key: &'s str, value: Option<Node<'s>>, usual: Option<Node<'s>>) {
         let absent = || self.kept.spelled(key).and_then(Json::as_str).as_deref() == Some(ABSENT);
-        let kept = || self.kept.field(key).map(from_json);
+        let kept = || self.kept.field(key).map(Json::to_node);
         let value = value.or_else(kept).or_else(|| usual.filter(|_| !absent()));
         if let Some(value) = value {
             self.set(key, value);
@@ -172,7 +173,7 @@ impl<'s> Maker<'s> {
         for (key, value) in self.kept.fields.iter() {
             let name = key.to_str_lossy();
             if !self.pairs.iter().take(known).any(|(own, _)| own.to_str_lossy() == name) {
-                self.pairs.push((from_string(key), from_json(value)));
+                self.pairs.push((key.to_text(), value.to_node()));
             }
         }
         if let Some(Json::Array(order)) = self.kept.order() {
@@ -182,94 +183,6 @@ impl<'s> Maker<'s> {
             };
             self.pairs.sort_by_cached_key(|(key, _)| place(key));
         }
-        node(Value::Object(self.pairs))
-    }
-}
-
-fn node(value: Value<'_>) -> Node<'_> {
-    Node { at: 0, value }
-}
-
-/// `null`
-pub(super) fn null() -> Node<'static> {
-    node(Value::Null)
-}
-
-/// A string.
-pub(super) fn text(text: &str) -> Node<'_> {
-    node(Value::Text(Text::Plain(text)))
-}
-
-/// A string that is not in the session as such.
-pub(super) fn owned(text: String) -> Node<'static> {
-    node(Value::Text(Text::Owned(text.into())))
-}
-
-/// A number by its spelling.
-pub(super) fn number(text: &str) -> Node<'_> {
-    node(Value::Number(text.into()))
-}
-
-/// An array.
-pub(super) fn array<'s>(items: impl IntoIterator<Item = Node<'s>>) -> Node<'s> {
-    node(Value::Array(items.into_iter().collect()))
-}
-
-/// A value that some extra keeps.
-pub(super) fn from_json(value: &Json) -> Node<'_> {
-    node(match value {
-        Json::Null => Value::Null,
-        Json::Bool(value) => Value::Bool(*value),
-        Json::Number(number) => Value::Number(number.as_str().into()),
-        Json::String(text) => Value::Text(from_string(text)),
-        Json::Array(items) => Value::Array(items.iter().map(from_json).collect()),
-        Json::Object(object) => {
-            Value::Object(object.iter().map(|(key, value)| (from_string(key), from_json(value))).collect())
-        }
-    })
-}
-
-fn from_string(text: &JsonString) -> Text<'_> {
-    match (text.escaped(), text.to_str_lossy()) {
-        (Some(spelling), _) => Text::Escaped(spelling),
-        (None, std::borrow::Cow::Borrowed(plain)) => Text::Plain(plain),
-        (None, std::borrow::Cow::Owned(plain)) => Text::Owned(plain.into()),
-    }
-}
-
-/// Writes a tree.
-pub(super) fn write(node: &Node<'_>, out: &mut impl Sink) {
-    match &node.value {
-        Value::Null => out.null(),
-        Value::Bool(value) => out.bool(*value),
-        Value::Number(text) => out.number(text),
-        Value::Text(text) => match spelled(text) {
-            Some(string) => out.string(&string),
-            None => out.text(&text.to_str_lossy()),
-        },
-        Value::Array(items) => {
-            out.begin_array();
-            items.iter().for_each(|item| write(item, out));
-            out.end_array();
-        }
-        Value::Object(fields) => {
-            out.begin_object();
-            for (key, value) in fields {
-                match spelled(key) {
-                    Some(string) => out.spelled_key(&string),
-                    None => out.key(&key.to_str_lossy()),
-                }
-                write(value, out);
-            }
-            out.end_object();
-        }
-    }
-}
-
-/// The string, where its spelling must be kept.
-fn spelled(text: &Text<'_>) -> Option<JsonString> {
-    match text {
-        Text::Escaped(_) | Text::OwnedEscaped(_) => Some(text.clone().into_json_string()),
-        Text::Plain(_) | Text::Owned(_) | Text::Bare(_) => None,
+        object(self.pairs)
     }
 }

@@ -181,7 +181,7 @@ fn summary_node(usage: &Usage, of: Of, mode: Mode) -> Node<'_> {
     for (key, count) in KEYS.into_iter().zip(counts) {
         let count = count.filter(|count| mode == Mode::Faithful || *count > 0);
         let spelled = kept.spelled(key).filter(|raw| count.is_some() && parse_count(raw) == count);
-        maker.choose(key, spelled.map(tree::from_json).or(count.map(count_node)), None);
+        maker.choose(key, spelled.map(Json::to_node).or(count.map(count_node)), None);
     }
     let cost = usage.cost.as_ref().and_then(|cost| cost_node(cost, kept.spelled("totalCost").is_some(), mode));
     maker.choose("totalCost", cost, None);

@@ -37,7 +37,9 @@ impl Decoder {
         session.options.connect_timeout_ms = self.number(settings, "connectionTimeout", |value| value >= 0.0);
         session.options.socket_timeout_ms = self.number(settings, "socketTimeout", |value| value >= 0.0);
         let system = self.system(settings);
-        if !compat {
+        if compat {
+            self.ignored(settings);
+        } else {
             self.tags(settings, &mut session);
             self.metadata(settings, &mut session);
         }
@@ -46,6 +48,15 @@ impl Decoder {
         let unknown = std::mem::take(&mut self.fields).into_iter().chain(document.unknown).collect();
         keep(&mut session.extra, document.keys, unknown, std::mem::take(&mut self.notes), self.mode);
         session
+    }
+
+    /// What other programs put into a session, and Lucee drops.
+    fn ignored(&mut self, settings: &mut Object) {
+        for key in ["tags", "metadata"] {
+            if settings.remove(key).is_some() {
+                self.loss(LossKind::Dropped, key, "Lucee ignores it");
+            }
+        }
     }
 
     /// A setting that is a number for which `counts` holds; anything else leaves it to the endpoint.

@@ -14,6 +14,9 @@ pub(super) fn isoformat(text: &str) -> Option<String> {
 }
 
 fn date(text: &str) -> Option<(String, &str)> {
+    if matches!(text.as_bytes(), [_, _, _, _, b'-', b'W', ..] | [_, _, _, _, b'W', ..]) {
+        return week(text);
+    }
     let (digits, length) = match text.as_bytes() {
         [_, _, _, _, b'-', _, _, b'-', ..] => {
             (format!("{}{}{}", text.get(..4)?, text.get(5..7)?, text.get(8..10)?), 10)
@@ -27,6 +30,21 @@ fn date(text: &str) -> Option<(String, &str)> {
         i8::try_from(number(6, 8)?).ok()?,
     );
     Some((date.ok()?.to_string(), text.get(length..)?))
+}
+
+/// `2026-W09-7` or `2026W097`, the day being Monday where there is none.
+fn week(text: &str) -> Option<(String, &str)> {
+    let year = i16::try_from(plain_number(text.get(..4)?)?).ok().filter(|year| *year > 0)?;
+    let dashed = text.as_bytes().get(4) == Some(&b'-');
+    let rest = text.get(if dashed { 6 } else { 5 }..)?;
+    let week = i8::try_from(plain_number(rest.get(..2)?)?).ok()?;
+    let rest = rest.get(2..)?;
+    let day = if dashed { rest.strip_prefix('-') } else { Some(rest) };
+    let day = day.and_then(|day| Some((plain_number(day.get(..1)?)?, day.get(1..)?)));
+    let (day, rest) = day.unwrap_or((1, rest));
+    let weekday = jiff::civil::Weekday::from_monday_one_offset(i8::try_from(day).ok()?).ok()?;
+    let date = jiff::civil::ISOWeekDate::new(year, week, weekday).ok()?.date();
+    Some((date.to_string(), rest))
 }
 
 fn plain_number(text: &str) -> Option<u32> {
@@ -110,6 +128,11 @@ mod tests {
             ("2026-03-01 12:30:45.5+02:00", Some("2026-03-01T12:30:45.500000+02:00")),
             ("2026-03-01T12:30:45.1234567-05:30", Some("2026-03-01T12:30:45.123456-05:30")),
             ("2026-03-01T12", Some("2026-03-01T12:00:00+00:00")),
+            ("2026-W09-7", Some("2026-03-01T00:00:00+00:00")),
+            ("2026W097T12:30", Some("2026-03-01T12:30:00+00:00")),
+            ("2026-W09", Some("2026-02-23T00:00:00+00:00")),
+            ("2026-W54-1", None),
+            ("2026-W09-8", None),
             ("yesterday", None),
             ("2026-02-30", None),
             ("2026-03-01T25:00:00", None),

@@ -139,7 +139,8 @@ fn shape(node: &Node<'_>) -> Option<(Guess, Conversation)> {
 
 /// Which releases wrote it: all of them call it version 1.
 fn generation(node: &Node<'_>, slices: &[Node<'_>]) -> &'static str {
-    let items = slices.iter().filter_map(|slice| slice.get("items")?.as_array()).flatten();
+    // A release writes the type into all items or into none.
+    let items = slices.iter().filter_map(|slice| slice.get("items")?.as_array()?.first());
     let typed = items.into_iter().any(|item| item.get("__type__").is_some());
     match (node.get("policies").is_some(), node.get("tags").is_some(), typed) {
         (true, _, true) => "0.16 to 0.22",
@@ -182,7 +183,7 @@ fn types_of(options: &DecodeOptions) -> Result<Option<Types>> {
     options.types.as_deref().map(Types::read).transpose()
 }
 
-fn check_types(snapshot: &mut Snapshot, types: Option<&Types>) -> Result<()> {
+fn check_types(snapshot: &mut Snapshot<'_>, types: Option<&Types>) -> Result<()> {
     types.map_or(Ok(()), |types| typed::check(snapshot, types, Mode::Faithful))
 }
 
@@ -196,12 +197,12 @@ pub(super) fn json_of(input: Input<'_>) -> Result<Document<'_>> {
     Ok(document)
 }
 
-fn read_compat(text: &str) -> Result<Snapshot> {
+fn read_compat(text: &str) -> Result<Snapshot<'_>> {
     let node = compat::loads(text, "Invalid snapshot JSON")?;
     document::read(node, &mut Vec::new()).map_err(|error| compat::bare(&error))
 }
 
-pub(super) fn read_lines(text: &str) -> Result<Vec<(Snapshot, Vec<Loss>)>> {
+pub(super) fn read_lines(text: &str) -> Result<Vec<(Snapshot<'_>, Vec<Loss>)>> {
     let read = |(number, line)| {
         let mut losses = Vec::new();
         let node = lines::parse_line(line).and_then(|node| document::read(node, &mut losses));
@@ -211,7 +212,7 @@ pub(super) fn read_lines(text: &str) -> Result<Vec<(Snapshot, Vec<Loss>)>> {
 }
 
 /// The sessions of some snapshots; `ends` says whether the text ended with a line break.
-pub(super) fn archive_of(snapshots: Vec<(Snapshot, Vec<Loss>)>, ends: Option<bool>) -> Decoded {
+pub(super) fn archive_of(snapshots: Vec<(Snapshot<'_>, Vec<Loss>)>, ends: Option<bool>) -> Decoded {
     let mut archive = Archive::default();
     let several = snapshots.len() > 1;
     let mut all = Vec::new();
@@ -240,7 +241,7 @@ fn write(archive: &Archive, options: &EncodeOptions, wanted: Wanted) -> Result<E
     let empty = [Session::default()];
     let sessions = if archive.sessions.is_empty() { &empty[..] } else { &archive.sessions };
     let snapshots = sessions.iter().map(|session| to_write(session, options, wanted));
-    let snapshots: Vec<(Snapshot, Vec<Loss>)> = snapshots.map(|snapshot| (snapshot, Vec::new())).collect();
+    let snapshots: Vec<(Snapshot<'_>, Vec<Loss>)> = snapshots.map(|snapshot| (snapshot, Vec::new())).collect();
     let several = snapshots.len() > 1;
     let noted = archive.extra.spelling(FORMAT, "newline").and_then(Json::as_bool);
     let ends = if options.mode == Mode::Compat { several } else { noted.unwrap_or(several) };
@@ -255,7 +256,7 @@ fn write(archive: &Archive, options: &EncodeOptions, wanted: Wanted) -> Result<E
     Ok(Encoded { bytes: text.into_bytes(), losses: losses(archive, &back, "a weakincentives snapshot") })
 }
 
-pub(super) fn to_write(session: &Session, options: &EncodeOptions, wanted: Wanted) -> Snapshot {
+pub(super) fn to_write<'s>(session: &'s Session, options: &EncodeOptions, wanted: Wanted) -> Snapshot<'s> {
     let snapshot = encode::snapshot(session, wanted);
     if options.mode == Mode::Compat { compat::rewritten(snapshot) } else { snapshot }
 }

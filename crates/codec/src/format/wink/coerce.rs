@@ -141,6 +141,7 @@ fn tuple(types: &Types, of: &[Type], value: &Json, path: &str) -> Made {
 
 fn primitive(of: &Type, value: &Json) -> Option<Json> {
     match of {
+        Type::Str if matches!(value, Json::String(_)) => Some(value.clone()),
         Type::Str => Some(Json::from(text(value))),
         Type::Int => int(value),
         Type::Float => float(value),

@@ -1,6 +1,6 @@
 //! What the original program makes of a snapshot: its verdict, and its output.
 
-use turnkeep_model::json::{Json, Nan, Node, Object, parse_with};
+use turnkeep_model::json::{Json, Nan, Node, Number, Object, parse_with};
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use super::document::{Entry, Snapshot, VERSION};
@@ -17,7 +17,7 @@ pub(super) fn bare(error: &Error) -> Error {
 }
 
 /// Checks the values that the original's typed reader checks and its untyped one does not.
-pub(super) fn check_values(snapshot: &Snapshot) -> Result<()> {
+pub(super) fn check_values(snapshot: &Snapshot<'_>) -> Result<()> {
     let refuse = |words: &str, path: &str| Err(Error::new(ErrorKind::Corrupt, words).path(path));
     if snapshot.version != VERSION {
         let got = python::repr(&snapshot.version);
@@ -38,7 +38,7 @@ pub(super) fn check_values(snapshot: &Snapshot) -> Result<()> {
 }
 
 /// The snapshot as the original writes it after reading it.
-pub(super) fn rewritten(snapshot: Snapshot) -> Snapshot {
+pub(super) fn rewritten(snapshot: Snapshot<'_>) -> Snapshot<'_> {
     let id = |id: String| python::uuid(&id).unwrap_or(id);
     Snapshot {
         version: VERSION.to_owned(),
@@ -53,10 +53,11 @@ pub(super) fn rewritten(snapshot: Snapshot) -> Snapshot {
 }
 
 /// Of slices with one type the last counts.
-fn slices(entries: Vec<Entry>) -> Vec<Entry> {
-    let mut kept: Vec<Entry> = Vec::with_capacity(entries.len());
+fn slices(entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
+    let mut kept: Vec<Entry<'_>> = Vec::with_capacity(entries.len());
     for entry in entries {
-        let items = entry.items.unwrap_or_default().into_iter().map(without_type).collect();
+        let items = entry.items.unwrap_or_default().into_iter().map(Node::into_json).map(without_type);
+        let items = items.map(|item| item.to_node().into_owned()).collect();
         let entry = Entry { items: Some(items), unknown: Object::new(), ..entry };
         match kept.last_mut().filter(|last| last.slice_type == entry.slice_type) {
             Some(last) => *last = entry,
@@ -77,7 +78,7 @@ fn without_type(item: Json) -> Json {
     }
 }
 
-/// Of keys that stand twice, the last value in the place of the first.
+/// Of keys that stand twice, the last value in the place of the first; and numbers as Python holds them.
 fn last_wins(value: Json) -> Json {
     match value {
         Json::Array(items) => Json::Array(items.into_iter().map(last_wins).collect()),
@@ -89,6 +90,7 @@ fn last_wins(value: Json) -> Json {
             Json::Object(unique)
         }
         Json::Object(object) => Json::Object(object.into_iter().map(|(key, value)| (key, last_wins(value))).collect()),
+        Json::Number(text) => Number::parse(&python::number(text.as_str())).unwrap_or(text).into(),
         scalar => scalar,
     }
 }

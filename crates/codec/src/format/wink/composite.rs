@@ -1,6 +1,6 @@
 //! `wink.composite`: a snapshot of a session and of the resources its tools act on.
 
-use turnkeep_model::json::{Fields, Json, Node, Object, Value};
+use turnkeep_model::json::{Fields, Json, Node, Object, Text, Value};
 use turnkeep_model::{Archive, Loss, LossKind, Result, Session};
 
 use super::codec::{FIDELITY, json_of, losses, to_write, with_first};
@@ -19,8 +19,8 @@ pub(crate) struct CompositeCodec;
 const ENVELOPE: &str = "composite";
 
 /// A composite snapshot: the session, and the other fields as they are.
-struct Composite {
-    session: Snapshot,
+struct Composite<'a> {
+    session: Snapshot<'a>,
     envelope: Object,
 }
 
@@ -72,7 +72,7 @@ impl Codec for CompositeCodec {
         let envelope = envelope(archive, &session, options.mode);
         let composite = Composite { session, envelope };
         let mut pairs = kept(&composite.envelope, &["session"]);
-        pairs.push(("session".into(), Part::Object(composite.session.pairs())));
+        pairs.push((Text::Plain("session"), Part::Object(composite.session.pairs())));
         let mut text = String::new();
         python::append_pairs(pairs, &mut text);
         let ends = archive.extra.spelling(FORMAT, "newline").is_some() && options.mode == Mode::Faithful;
@@ -84,7 +84,7 @@ impl Codec for CompositeCodec {
     }
 }
 
-fn decoded(composite: Composite, mut losses: Vec<Loss>, ends: bool) -> Decoded {
+fn decoded(composite: Composite<'_>, mut losses: Vec<Loss>, ends: bool) -> Decoded {
     let implied = made_up(&composite.session);
     let session = decode::session(composite.session, &mut losses);
     let mut archive = Archive::from(session);
@@ -100,7 +100,7 @@ fn decoded(composite: Composite, mut losses: Vec<Loss>, ends: bool) -> Decoded {
 }
 
 /// What surrounds the session, of the source or made up.
-fn envelope(archive: &Archive, session: &Snapshot, mode: Mode) -> Object {
+fn envelope(archive: &Archive, session: &Snapshot<'_>, mode: Mode) -> Object {
     let own = match archive.extra.fields(FORMAT).and_then(|fields| fields.get(ENVELOPE)) {
         Some(Json::Object(envelope)) => envelope.clone(),
         _ => made_up(session),
@@ -109,7 +109,7 @@ fn envelope(archive: &Archive, session: &Snapshot, mode: Mode) -> Object {
 }
 
 /// A composite of a session that was in none. The id of all zeros says that nobody gave it one.
-fn made_up(session: &Snapshot) -> Object {
+fn made_up(session: &Snapshot<'_>) -> Object {
     let readable = clock::isoformat(&session.created_at).is_some();
     let taken = if readable { session.created_at.as_str() } else { "1970-01-01T00:00:00+00:00" };
     let pairs = [
@@ -146,7 +146,7 @@ fn compat_envelope(own: &Object) -> Object {
     pairs.into_iter().collect()
 }
 
-fn read(node: Node<'_>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Composite> {
+fn read<'a>(node: Node<'a>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Composite<'a>> {
     let at = node.at;
     let Value::Object(mut fields) = node.value else {
         return Err(refuse("Composite snapshot payload must be an object", "", at));
@@ -161,12 +161,12 @@ fn read(node: Node<'_>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Composite>
         Some(session) if session.as_object().is_some() => read_session(session, mode, losses)?,
         other => return Err(refuse("Session snapshot must be an object", "session", other.map_or(at, |node| node.at))),
     };
-    check_resources(&fields)?;
+    check_resources(&fields, mode)?;
     check_metadata(&fields)?;
     Ok(Composite { session, envelope: rest(fields) })
 }
 
-fn read_session(node: Node<'_>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Snapshot> {
+fn read_session<'a>(node: Node<'a>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Snapshot<'a>> {
     let at = node.at;
     let snapshot = document::read(node, losses);
     match mode {
@@ -222,7 +222,7 @@ fn check(fields: &Fields<'_>, key: &str, good: impl Fn(&str) -> bool, words: &st
     }
 }
 
-fn check_resources(fields: &Fields<'_>) -> Result<()> {
+fn check_resources(fields: &Fields<'_>, mode: Mode) -> Result<()> {
     let Some(resources) = find(fields, "resources") else { return Ok(()) };
     let entries = resources.as_array().ok_or_else(|| refuse("Resources must be a list", "resources", resources.at))?;
     for (index, entry) in entries.iter().enumerate() {
@@ -233,11 +233,28 @@ fn check_resources(fields: &Fields<'_>) -> Result<()> {
         if entry.get("resource_type").is_none_or(|name| name.as_str().is_none()) {
             return Err(refuse("Resource type must be a string", &path, entry.at));
         }
-        if entry.get("snapshot").is_none_or(|snapshot| snapshot.as_object().is_none()) {
-            return Err(refuse("Resource snapshot must be an object", &path, entry.at));
-        }
+        check_resource_types(entry, &path, mode)?;
     }
     Ok(())
+}
+
+/// What a resource is of; the original resolves both types, and what is no type id can be none.
+fn check_resource_types(entry: &Node<'_>, path: &str, mode: Mode) -> Result<()> {
+    let refuse = |words: &str| Err(refuse(words, path, entry.at));
+    let is_type = |id: &str| id.split_once(':').is_some_and(|(module, name)| !module.is_empty() && !name.is_empty());
+    let is_refused = |id: &str| mode == Mode::Compat && !is_type(id);
+    let resource_type = entry.get_str("resource_type").unwrap_or_default();
+    if is_refused(&resource_type) {
+        return refuse(&format!("Unknown resource type: {resource_type}"));
+    }
+    if entry.get("snapshot").is_none_or(|snapshot| !snapshot.is_object()) {
+        return refuse("Resource snapshot must be an object");
+    }
+    match entry.get_str("snapshot_type") {
+        None if mode == Mode::Compat => refuse("Resource entry must include snapshot_type"),
+        Some(name) if is_refused(&name) => refuse(&format!("Unknown snapshot type: {name}")),
+        _ => Ok(()),
+    }
 }
 
 fn check_metadata(fields: &Fields<'_>) -> Result<()> {

@@ -1,8 +1,10 @@
 //! The conversation slice of a snapshot: which one it is, and what stays of it.
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::{Json, Node, Object};
 use turnkeep_model::{PromptId, Session, Slice, SlicePolicy};
 
+use super::document::Entry;
+use super::encode::Held;
 use super::message::{self, Group};
 use super::{FORMAT, INNER_TYPE, STATE_TYPE, inner, state};
 
@@ -57,15 +59,15 @@ pub(super) fn prompt_of(ns: String, key: String) -> Option<PromptId> {
 }
 
 /// Makes turns of the conversation slice, if a session has one. Items of it that are not of the latest conversation
-/// stay in the slice.
-pub(super) fn unpack(session: &mut Session) {
+/// stay in the slice. `items` are those of every slice, in the order of the slices.
+pub(super) fn unpack(session: &mut Session, items: &mut Vec<Vec<Node<'_>>>) {
     for kind in [Kind::Inner, Kind::State] {
         let candidates = 0..session.slices.len();
         let of_kind = |index: &usize| {
             session.slices.get(*index).is_some_and(|slice| Kind::of_type(item_type(slice)) == Some(kind))
         };
         for index in candidates.filter(of_kind).collect::<Vec<_>>() {
-            if unpack_slice(session, index, kind).is_some() {
+            if unpack_slice(session, items, index, kind).is_some() {
                 return;
             }
         }
@@ -76,32 +78,30 @@ fn item_type(slice: &Slice) -> &str {
     slice.item_type.as_deref().unwrap_or(&slice.name)
 }
 
-fn unpack_slice(session: &mut Session, index: usize, kind: Kind) -> Option<()> {
-    let slice = session.slices.get_mut(index)?;
+fn unpack_slice(session: &mut Session, items: &mut Vec<Vec<Node<'_>>>, index: usize, kind: Kind) -> Option<()> {
+    let own = items.get_mut(index)?;
     let places = match kind {
-        Kind::Inner => inner::latest(&slice.items),
-        Kind::State => slice
-            .items
-            .len()
-            .checked_sub(1)
-            .filter(|_| slice.items.last().is_some_and(state::is_state))
-            .into_iter()
-            .collect(),
+        Kind::Inner => inner::latest(own),
+        Kind::State => {
+            let last = own.last().filter(|last| state::is_state(last)).map(|_| own.len() - 1);
+            last.into_iter().collect()
+        }
     };
     if places.is_empty() {
         return None;
     }
-    let total = slice.items.len();
-    let (chosen, left) = pick(std::mem::take(&mut slice.items), &places);
+    let total = own.len();
+    let (chosen, left) = pick(std::mem::take(own), &places);
     let mut note = Object::new();
     if !places.iter().copied().eq(left.len()..total) {
         note.set("places", places.iter().map(|place| Json::from(*place as u64)).collect::<Vec<_>>());
     }
     if left.is_empty() {
+        items.remove(index);
         let slice = session.slices.remove(index);
         note_slice(&slice, kind, session, &mut note);
     } else {
-        slice.items = left;
+        *own = left;
     }
     match kind {
         Kind::Inner => inner::unpack(chosen, session),
@@ -117,7 +117,10 @@ fn unpack_slice(session: &mut Session, index: usize, kind: Kind) -> Option<()> {
 }
 
 /// The items at some places, in the order of the places, and the others.
-fn pick(items: Vec<Json>, places: &[usize]) -> (Vec<Json>, Vec<Json>) {
+fn pick<'a>(items: Vec<Node<'a>>, places: &[usize]) -> (Vec<Node<'a>>, Vec<Node<'a>>) {
+    if places.iter().copied().eq(0..items.len()) {
+        return (items, Vec::new());
+    }
     let mut rank = vec![None; items.len()];
     for (order, place) in places.iter().enumerate() {
         rank.get_mut(*place).into_iter().for_each(|rank| *rank = Some(order));
@@ -165,16 +168,19 @@ fn implied(session: &Session, messages: &[Group<'_>]) -> Option<Kind> {
     Some(if state::fits(session, messages) { Kind::State } else { Kind::Inner })
 }
 
-/// Puts the slice of a session's conversation into its slices, and says of which kind it is.
-pub(super) fn pack(session: &Session, wanted: Option<Kind>, always: bool, slices: &mut Vec<Slice>) -> Option<Kind> {
+/// Puts the slice of a session's conversation among those that are written, and says of which kind it is.
+pub(super) fn pack<'s>(
+    session: &'s Session,
+    wanted: Option<Kind>,
+    always: bool,
+    slices: &mut Vec<Held<'s>>,
+) -> Option<Kind> {
     let messages = message::groups(session);
-    let note = match session.extra.spelling(FORMAT, NOTE) {
-        Some(Json::Object(note)) => note.clone(),
-        _ => Object::new(),
-    };
+    let nothing = Object::new();
+    let note = session.extra.spelling(FORMAT, NOTE).and_then(Json::as_object).unwrap_or(&nothing);
     let noted = note.get_str("kind").and_then(|word| Kind::from_word(&word));
     let fitting = noted.filter(|kind| *kind == Kind::Inner || state::fits(session, &messages));
-    let has_one = slices.iter().any(|slice| Kind::of_type(item_type(slice)).is_some());
+    let has_one = slices.iter().any(|held| Kind::of_type(&held.entry.item_type).is_some());
     let fallback = if always && !has_one { Some(Kind::State) } else { None };
     let kind = wanted.or(fitting).or_else(|| implied(session, &messages)).or(fallback)?;
     // A slice without items would say nothing.
@@ -183,40 +189,43 @@ pub(super) fn pack(session: &Session, wanted: Option<Kind>, always: bool, slices
         Kind::State => vec![state::pack(session, &messages)],
         Kind::Inner => inner::pack(session, &messages),
     };
-    let name = note.get_str("slice_type").map_or_else(|| kind.type_id().to_owned(), std::borrow::Cow::into_owned);
-    let home = slices.iter_mut().find(|slice| Kind::of_type(item_type(slice)) == Some(kind));
+    let home = slices.iter_mut().find(|held| Kind::of_type(&held.entry.item_type) == Some(kind));
     match home {
-        Some(slice) => merge(&mut slice.items, items, &note),
-        None => slices.push(new_slice(session, name, &note, items)),
+        Some(held) => merge(held.entry.items.get_or_insert_default(), items, note),
+        None => slices.push(new_slice(session, kind, note, items)),
     }
     Some(kind)
 }
 
-fn new_slice(session: &Session, name: String, note: &Object, items: Vec<Json>) -> Slice {
-    let mut slice = Slice { name, items: Vec::new(), ..Slice::default() };
-    slice.item_type = note.get_str("item_type").map(std::borrow::Cow::into_owned);
-    slice.policy = match note.get("policy") {
+fn new_slice<'s>(session: &'s Session, kind: Kind, note: &Object, items: Vec<Node<'s>>) -> Held<'s> {
+    let text = |key: &str| note.get_str(key).map(std::borrow::Cow::into_owned);
+    let slice_type = text("slice_type").unwrap_or_else(|| kind.type_id().to_owned());
+    let policy = match note.get("policy") {
         Some(Json::Null) => None,
         Some(word) => word.as_str().map(|word| SlicePolicy::from_word(&word)),
         None => default_policy(session),
     };
-    if let Some(Json::Object(fields)) = session.extra.fields(FORMAT).and_then(|fields| fields.get("conversation_slice"))
-    {
-        slice.extra.part_mut(FORMAT).fields = fields.clone();
-    }
-    merge(&mut slice.items, items, note);
-    slice
+    let fields = session.extra.fields(FORMAT).and_then(|fields| fields.get("conversation_slice")?.as_object());
+    let mut own = Vec::new();
+    merge(&mut own, items, note);
+    let entry = Entry {
+        item_type: text("item_type").unwrap_or_else(|| slice_type.clone()),
+        slice_type,
+        items: Some(own),
+        unknown: fields.cloned().unwrap_or_default(),
+    };
+    Held { entry, policy }
 }
 
 /// Puts the items of the conversation where they stood, else at the end.
-fn merge(left: &mut Vec<Json>, items: Vec<Json>, note: &Object) {
+fn merge<'s>(left: &mut Vec<Node<'s>>, items: Vec<Node<'s>>, note: &Object) {
     let places = note.get("places").and_then(Json::as_array).unwrap_or_default();
     let places: Vec<usize> =
         places.iter().filter_map(|place| usize::try_from(place.as_number()?.as_u64()?).ok()).collect();
     if places.len() != items.len() {
         return left.extend(items);
     }
-    let mut placed: Vec<(usize, Json)> = places.into_iter().zip(items).collect();
+    let mut placed: Vec<(usize, Node<'s>)> = places.into_iter().zip(items).collect();
     placed.sort_by_key(|(place, _)| *place);
     let mut others = std::mem::take(left).into_iter();
     for (place, item) in placed {

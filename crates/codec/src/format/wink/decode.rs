@@ -1,13 +1,13 @@
 //! From snapshots to sessions.
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::{Json, Node, Object};
 use turnkeep_model::{Loss, LossKind, Parent, Session, SessionId, Slice, SlicePolicy, Time};
 
 use super::document::{Entry, Snapshot, VERSION};
 use super::{FORMAT, clock, conversation, python};
 
 /// The session of a snapshot, its conversation as turns.
-pub(super) fn session(snapshot: Snapshot, losses: &mut Vec<Loss>) -> Session {
+pub(super) fn session(snapshot: Snapshot<'_>, losses: &mut Vec<Loss>) -> Session {
     let mut session = Session::default();
     note_envelope(&snapshot, &mut session, losses);
     session.timing.updated = Some(Time::new(snapshot.created_at));
@@ -18,7 +18,8 @@ pub(super) fn session(snapshot: Snapshot, losses: &mut Vec<Loss>) -> Session {
     session.children = snapshot.children_ids.unwrap_or_default().into_iter().map(SessionId::new).collect();
     let mut policies = snapshot.policies.unwrap_or_default();
     let entries = snapshot.slices.unwrap_or_default();
-    session.slices = entries.into_iter().map(|entry| slice(entry, &policies)).collect();
+    let (slices, mut items): (Vec<Slice>, Vec<_>) = entries.into_iter().map(|entry| slice(entry, &policies)).unzip();
+    session.slices = slices;
     policies.retain(|(name, _)| !session.slices.iter().any(|slice| slice.name == *name));
     let part = session.extra.part_mut(FORMAT);
     part.fields = snapshot.unknown;
@@ -26,13 +27,21 @@ pub(super) fn session(snapshot: Snapshot, losses: &mut Vec<Loss>) -> Session {
         let left: Object = policies.iter().map(|(name, word)| (name.as_str(), Json::from(word.as_str()))).collect();
         part.fields.set("policies", left);
     }
-    conversation::unpack(&mut session);
+    conversation::unpack(&mut session, &mut items);
+    fill(&mut session, items);
     session.extra.tidy();
     session
 }
 
+/// Puts the items that are of no conversation into their slices.
+pub(super) fn fill(session: &mut Session, items: Vec<Vec<Node<'_>>>) {
+    for (slice, items) in session.slices.iter_mut().zip(items) {
+        slice.items = items.into_iter().map(Node::into_json).collect();
+    }
+}
+
 /// Notes what of the envelope is not as it is written by default.
-fn note_envelope(snapshot: &Snapshot, session: &mut Session, losses: &mut Vec<Loss>) {
+fn note_envelope(snapshot: &Snapshot<'_>, session: &mut Session, losses: &mut Vec<Loss>) {
     let spelling = &mut session.extra.part_mut(FORMAT).spelling;
     let keys = [
         ("children_ids", snapshot.children_ids.is_none()),
@@ -91,7 +100,8 @@ pub(super) fn parent_place(id: &str) -> &'static str {
     if python::uuid(id).is_some() { "both" } else { "tag" }
 }
 
-fn slice(entry: Entry, policies: &[(String, String)]) -> Slice {
+/// A slice without its items, and those.
+fn slice<'a>(entry: Entry<'a>, policies: &[(String, String)]) -> (Slice, Vec<Node<'a>>) {
     let policy = policies.iter().find(|(name, _)| *name == entry.slice_type);
     let mut slice = Slice {
         item_type: (entry.item_type != entry.slice_type).then_some(entry.item_type),
@@ -104,7 +114,6 @@ fn slice(entry: Entry, policies: &[(String, String)]) -> Slice {
     if entry.items.is_none() {
         part.spelling.set("items", "absent");
     }
-    slice.items = entry.items.unwrap_or_default();
     slice.extra.tidy();
-    slice
+    (slice, entry.items.unwrap_or_default())
 }

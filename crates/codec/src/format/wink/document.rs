@@ -1,21 +1,22 @@
 //! Snapshots as values, checked as the original's untyped reader checks them.
 
-use turnkeep_model::json::{Fields, Json, Node, Object, Text, Value};
+use turnkeep_model::json::{Fields, Node, Object, Text, Value};
 use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result};
 
 use super::python::{self, Pairs, Part};
+use crate::tree;
 
 /// The version that every release wrote so far.
 pub(super) const VERSION: &str = "1";
 
 /// A snapshot of a session. What may be missing in older releases is `None` where it is.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Snapshot {
+pub(super) struct Snapshot<'a> {
     pub version: String,
     pub created_at: String,
     pub parent_id: Option<Option<String>>,
     pub children_ids: Option<Vec<String>>,
-    pub slices: Option<Vec<Entry>>,
+    pub slices: Option<Vec<Entry<'a>>>,
     pub tags: Option<Vec<(String, String)>>,
     pub policies: Option<Vec<(String, String)>>,
     pub unknown: Object,
@@ -23,15 +24,15 @@ pub(super) struct Snapshot {
 
 /// One slice of a snapshot.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Entry {
+pub(super) struct Entry<'a> {
     pub slice_type: String,
     pub item_type: String,
-    pub items: Option<Vec<Json>>,
+    pub items: Option<Vec<Node<'a>>>,
     pub unknown: Object,
 }
 
 /// Reads a snapshot; an error's words are the original's.
-pub(super) fn read(node: Node<'_>, losses: &mut Vec<Loss>) -> Result<Snapshot> {
+pub(super) fn read<'a>(node: Node<'a>, losses: &mut Vec<Loss>) -> Result<Snapshot<'a>> {
     Reader { losses }.snapshot(node)
 }
 
@@ -40,7 +41,7 @@ struct Reader<'l> {
 }
 
 impl Reader<'_> {
-    fn snapshot(&mut self, node: Node<'_>) -> Result<Snapshot> {
+    fn snapshot<'a>(&mut self, node: Node<'a>) -> Result<Snapshot<'a>> {
         let at = node.at;
         let mut fields = self.object(node, "").ok_or_else(|| refuse("Snapshot payload must be an object", "", at))?;
         let missing = |key: &str| refuse(&format!("Snapshot {key} must be a string"), key, at);
@@ -72,12 +73,12 @@ impl Reader<'_> {
         children.into_iter().enumerate().map(child).collect()
     }
 
-    fn slices(&mut self, node: Node<'_>) -> Result<Vec<Entry>> {
+    fn slices<'a>(&mut self, node: Node<'a>) -> Result<Vec<Entry<'a>>> {
         let entries = array(node, "slices", "Snapshot slices must be a list")?;
         entries.into_iter().enumerate().map(|(index, entry)| self.slice(index, entry)).collect()
     }
 
-    fn slice(&mut self, index: usize, node: Node<'_>) -> Result<Entry> {
+    fn slice<'a>(&mut self, index: usize, node: Node<'a>) -> Result<Entry<'a>> {
         const TYPES: &str = "Slice type identifiers must be strings";
         let (path, at) = (format!("slices[{index}]"), node.at);
         let mut fields = self.object(node, &path).ok_or_else(|| refuse("Slice entry must be an object", &path, at))?;
@@ -154,13 +155,14 @@ impl Reader<'_> {
     }
 }
 
-fn items(node: Node<'_>, path: &str) -> Result<Vec<Json>> {
+fn items<'a>(node: Node<'a>, path: &str) -> Result<Vec<Node<'a>>> {
     let items = array(node, &format!("{path}.items"), "Slice items must be a list")?;
-    let item = |(index, item): (usize, Node<'_>)| match item.value {
-        Value::Object(_) => Ok(item.into_json()),
-        _ => Err(refuse("Slice items must be objects", &format!("{path}.items[{index}]"), item.at)),
-    };
-    items.into_iter().enumerate().map(item).collect()
+    match items.iter().enumerate().find(|(_, item)| !item.is_object()) {
+        None => Ok(items),
+        Some((index, item)) => {
+            Err(refuse("Slice items must be objects", &format!("{path}.items[{index}]"), item.at))
+        }
+    }
 }
 
 fn array<'a>(node: Node<'a>, path: &str, words: &str) -> Result<Vec<Node<'a>>> {
@@ -189,20 +191,19 @@ pub(super) fn rest(fields: Fields<'_>) -> Object {
     fields.into_iter().map(|(key, node)| (key.into_json_string(), node.into_json())).collect()
 }
 
-impl Snapshot {
+impl<'a> Snapshot<'a> {
     /// The pairs of the snapshot as it is written.
-    pub(super) fn pairs(&self) -> Pairs<'_> {
-        let strings = |list: &[String]| Json::Array(list.iter().map(|text| Json::from(text.as_str())).collect());
+    pub(super) fn pairs(&'a self) -> Pairs<'a> {
         let known = ["version", "created_at", "parent_id", "children_ids", "slices", "tags", "policies"];
         let mut pairs = kept(&self.unknown, &known);
-        let mut push = |key: &str, value: Json| pairs.push((key.into(), Part::Own(value)));
-        push("created_at", self.created_at.as_str().into());
-        push("version", self.version.as_str().into());
+        let mut push = |key: &'static str, value: Node<'a>| pairs.push((Text::Plain(key), Part::Own(value)));
+        push("created_at", tree::text(&self.created_at));
+        push("version", tree::text(&self.version));
         if let Some(children) = &self.children_ids {
-            push("children_ids", strings(children));
+            push("children_ids", tree::array(children.iter().map(|child| tree::text(child))));
         }
         if let Some(parent) = &self.parent_id {
-            push("parent_id", parent.as_deref().map_or(Json::Null, Json::from));
+            push("parent_id", parent.as_deref().map_or_else(tree::null, tree::text));
         }
         if let Some(policies) = &self.policies {
             push("policies", map(policies));
@@ -211,35 +212,35 @@ impl Snapshot {
             push("tags", map(tags));
         }
         if let Some(slices) = &self.slices {
-            pairs.push(("slices".into(), Part::Objects(slices.iter().map(Entry::pairs).collect())));
+            pairs.push((Text::Plain("slices"), Part::Objects(slices.iter().map(Entry::pairs).collect())));
         }
         pairs
     }
 
     /// The text of the snapshot.
-    pub(super) fn write(&self, out: &mut String) {
+    pub(super) fn write(&'a self, out: &mut String) {
         python::append_pairs(self.pairs(), out);
     }
 }
 
-impl Entry {
-    fn pairs(&self) -> Pairs<'_> {
+impl<'a> Entry<'a> {
+    fn pairs(&'a self) -> Pairs<'a> {
         let mut pairs = kept(&self.unknown, &["item_type", "slice_type", "items"]);
-        pairs.push(("item_type".into(), Part::Own(self.item_type.as_str().into())));
-        pairs.push(("slice_type".into(), Part::Own(self.slice_type.as_str().into())));
+        pairs.push((Text::Plain("item_type"), Part::Own(tree::text(&self.item_type))));
+        pairs.push((Text::Plain("slice_type"), Part::Own(tree::text(&self.slice_type))));
         if let Some(items) = &self.items {
-            pairs.push(("items".into(), Part::List(items)));
+            pairs.push((Text::Plain("items"), Part::List(items)));
         }
         pairs
     }
 }
 
-fn map(pairs: &[(String, String)]) -> Json {
-    Json::Object(pairs.iter().map(|(key, value)| (key.as_str(), Json::from(value.as_str()))).collect())
+fn map(pairs: &[(String, String)]) -> Node<'_> {
+    tree::object(pairs.iter().map(|(key, value)| (Text::Plain(key), tree::text(value))).collect())
 }
 
 /// Unknown fields, to be written among the known ones: one that has the name of a known one is not.
 pub(super) fn kept<'a>(unknown: &'a Object, known: &[&str]) -> Pairs<'a> {
     let fields = unknown.iter().filter(|(key, _)| !known.contains(&&*key.to_str_lossy()));
-    fields.map(|(key, value)| (key.clone(), Part::Kept(value))).collect()
+    fields.map(|(key, value)| (key.to_text(), Part::Own(value.to_node()))).collect()
 }

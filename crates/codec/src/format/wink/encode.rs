@@ -1,13 +1,14 @@
 //! From sessions to snapshots.
 
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::{Json, Node, Object, Text};
 use turnkeep_model::{Session, Slice, SlicePolicy, Time};
 
 use super::conversation::{self, Kind};
 use super::decode::{PARENT_TAG, parent_place};
-use super::document::{Entry, Snapshot, VERSION};
-use super::message::is_absent;
+use super::document::{self, Entry, Snapshot, VERSION};
+use super::message::{self, is_absent};
 use super::{FORMAT, clock, python};
+use crate::tree;
 
 /// Which conversation slice is wanted.
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,15 +19,22 @@ pub(super) struct Wanted {
     pub always: bool,
 }
 
-/// The snapshot of a session.
-pub(super) fn snapshot(session: &Session, wanted: Wanted) -> Snapshot {
+/// A slice to be written, and its policy.
+#[derive(Debug)]
+pub(super) struct Held<'s> {
+    pub entry: Entry<'s>,
+    pub policy: Option<SlicePolicy>,
+}
+
+/// The snapshot of a session; what is large is borrowed.
+pub(super) fn snapshot(session: &Session, wanted: Wanted) -> Snapshot<'_> {
     let none = Object::new();
     let part = session.extra.part(FORMAT);
     let spelling = part.map_or(&none, |part| &part.spelling);
     let absent = |key: &str| is_absent(spelling, key);
-    let mut slices = session.slices.clone();
+    let mut slices: Vec<Held<'_>> = session.slices.iter().map(held).collect();
     conversation::pack(session, wanted.kind, wanted.always, &mut slices);
-    slices.sort_by(|a, b| a.name.cmp(&b.name));
+    slices.sort_by(|a, b| a.entry.slice_type.cmp(&b.entry.slice_type));
     let mut unknown = part.map(|part| part.fields.clone()).unwrap_or_default();
     unknown.remove(conversation::FIELDS);
     unknown.remove("conversation_slice");
@@ -38,7 +46,7 @@ pub(super) fn snapshot(session: &Session, wanted: Wanted) -> Snapshot {
         created_at: taken_at(session),
         parent_id: (parent_id.is_some() || !absent("parent_id")).then_some(parent_id),
         children_ids: present(children, absent("children_ids")),
-        slices: present(slices.into_iter().map(entry).collect(), absent("slices")),
+        slices: present(slices.into_iter().map(|held| sorted(held.entry)).collect(), absent("slices")),
         tags: present(tags, absent("tags")),
         policies: present(policies, absent("policies")),
         unknown: sorted_fields(unknown),
@@ -46,10 +54,9 @@ pub(super) fn snapshot(session: &Session, wanted: Wanted) -> Snapshot {
 }
 
 fn sorted_fields(fields: Object) -> Object {
-    match python::sorted(Json::Object(fields)) {
-        Json::Object(sorted) => sorted,
-        _ => Object::new(),
-    }
+    let mut node = Json::Object(fields).to_node().into_owned();
+    python::sort(&mut node);
+    document::rest(message::into_fields(node))
 }
 
 fn present<T>(list: Vec<T>, unless_empty: bool) -> Option<Vec<T>> {
@@ -101,9 +108,11 @@ fn children(session: &Session, any: bool) -> Vec<String> {
     ids.filter(|id| any || python::uuid(id).is_some()).map(str::to_owned).collect()
 }
 
-fn policies(slices: &[Slice], others: Option<Json>) -> Vec<(String, String)> {
-    let known = |slice: &&Slice| matches!(slice.policy, Some(SlicePolicy::State | SlicePolicy::Log));
-    let word = |slice: &Slice| (slice.name.clone(), slice.policy.as_ref().map(ToString::to_string).unwrap_or_default());
+fn policies(slices: &[Held<'_>], others: Option<Json>) -> Vec<(String, String)> {
+    let known = |held: &&Held<'_>| matches!(held.policy, Some(SlicePolicy::State | SlicePolicy::Log));
+    let word = |held: &Held<'_>| {
+        (held.entry.slice_type.clone(), held.policy.as_ref().map(ToString::to_string).unwrap_or_default())
+    };
     let mut policies: Vec<(String, String)> = Vec::new();
     for pair in slices.iter().filter(known).map(word) {
         if policies.last().is_none_or(|(name, _)| *name != pair.0) {
@@ -125,21 +134,29 @@ fn policies(slices: &[Slice], others: Option<Json>) -> Vec<(String, String)> {
     policies
 }
 
-fn entry(slice: Slice) -> Entry {
+/// A slice as it is written.
+pub(super) fn held(slice: &Slice) -> Held<'_> {
     let part = slice.extra.part(FORMAT);
     let bare = part.is_some_and(|part| part.spelling.get("items").is_some());
-    Entry {
+    let entry = Entry {
         item_type: slice.item_type.clone().unwrap_or_else(|| slice.name.clone()),
-        unknown: part.map(|part| sorted_fields(part.fields.clone())).unwrap_or_default(),
-        slice_type: slice.name,
-        items: present(slice.items.into_iter().map(as_object).map(python::sorted).collect(), bare),
-    }
+        unknown: part.map(|part| part.fields.clone()).unwrap_or_default(),
+        slice_type: slice.name.clone(),
+        items: present(slice.items.iter().map(as_object).collect(), bare),
+    };
+    Held { entry, policy: slice.policy.clone() }
+}
+
+/// The entry as a reader of its text finds it.
+fn sorted(mut entry: Entry<'_>) -> Entry<'_> {
+    entry.items.iter_mut().flatten().for_each(python::sort);
+    Entry { unknown: sorted_fields(entry.unknown), ..entry }
 }
 
 /// An item as the original accepts it: what is no object is wrapped in one.
-pub(super) fn as_object(item: Json) -> Json {
+pub(super) fn as_object(item: &Json) -> Node<'_> {
     match item {
-        Json::Object(_) => item,
-        other => Json::Object([("value", other)].into_iter().collect()),
+        Json::Object(_) => item.to_node(),
+        other => tree::object(vec![(Text::Plain("value"), other.to_node())]),
     }
 }

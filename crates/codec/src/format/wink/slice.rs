@@ -1,18 +1,19 @@
 //! `wink.slice`: the items of one slice, one a line.
 
-use turnkeep_model::json::{Json, Node, Object};
+use turnkeep_model::json::{Json, Node, Value};
 use turnkeep_model::{Archive, Loss, LossKind, Result, Session, Slice};
 
 use super::codec::FIDELITY;
 use super::conversation::{self, Kind};
 use super::document::refuse;
-use super::encode::as_object;
+use super::encode::{Held, as_object, held};
 use super::python::{self, Dumps};
-use super::{FORMAT, lines};
+use super::{FORMAT, decode, lines};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
 use crate::honest;
 use crate::input::Input;
 use crate::sniff::Guess;
+use crate::tree;
 
 /// The codec.
 pub(crate) struct SliceCodec;
@@ -60,7 +61,7 @@ impl Codec for SliceCodec {
         let items = chosen(session, options.variant.as_deref().and_then(Kind::from_word));
         let mut text = String::new();
         for item in &items {
-            python::append(item, Dumps::Compact, &mut text);
+            python::append_node(item, Dumps::Compact, &mut text);
             text.push('\n');
         }
         let ends = archive.extra.spelling(FORMAT, "newline").is_none();
@@ -79,13 +80,13 @@ fn is_spelled(line: &str) -> bool {
 }
 
 /// The items of a text. A last line that was cut off was never a whole item: it is dropped and reported.
-fn read(text: &str, mode: Mode) -> Result<(Vec<Json>, Vec<Loss>)> {
+fn read(text: &str, mode: Mode) -> Result<(Vec<Node<'_>>, Vec<Loss>)> {
     let (mut items, mut losses) = (Vec::new(), Vec::new());
     let mut lines = lines::numbered(text).peekable();
     while let Some((number, line)) = lines.next() {
         let is_last = lines.peek().is_none();
         match lines::parse_line(line) {
-            Ok(node) if node.as_object().is_some() => items.push(node.into_json()),
+            Ok(node) if node.is_object() => items.push(node),
             Ok(node) => {
                 return Err(lines::in_line(refuse("an item of a slice must be an object", "", node.at), number));
             }
@@ -121,7 +122,7 @@ fn type_of(path: &str) -> String {
     }
 }
 
-fn archive_of(name: String, items: Vec<Json>, ends: bool) -> Archive {
+fn archive_of(name: String, items: Vec<Node<'_>>, ends: bool) -> Archive {
     let mut session = Session::default();
     let name = match Kind::of_type(&name) {
         None => kind_of(&items).map_or(name, |kind| kind.type_id().to_owned()),
@@ -129,8 +130,10 @@ fn archive_of(name: String, items: Vec<Json>, ends: bool) -> Archive {
     };
     // A lone file says nothing of policies; a conversation in it is stored as if it did not.
     session.extra.part_mut(FORMAT).spelling.set("absent", vec![Json::from("policies")]);
-    session.slices.push(Slice { name, items, ..Slice::default() });
-    conversation::unpack(&mut session);
+    session.slices.push(Slice { name, ..Slice::default() });
+    let mut items = vec![items];
+    conversation::unpack(&mut session, &mut items);
+    decode::fill(&mut session, items);
     session.extra.part_mut(FORMAT).spelling.remove("absent");
     session.extra.tidy();
     let mut archive = Archive::from(session);
@@ -141,9 +144,9 @@ fn archive_of(name: String, items: Vec<Json>, ends: bool) -> Archive {
 }
 
 /// The kind of a conversation slice, told by its items.
-fn kind_of(items: &[Json]) -> Option<Kind> {
+fn kind_of(items: &[Node<'_>]) -> Option<Kind> {
     let all = |keys: &[&str]| {
-        let has = |item: &Json| item.as_object().is_some_and(|item| keys.iter().all(|key| item.contains(key)));
+        let has = |item: &Node<'_>| keys.iter().all(|key| item.get(key).is_some());
         !items.is_empty() && items.iter().all(has)
     };
     match (all(&["role", "content", "evaluation_id", "sequence"]), all(&["system_message", "turns", "evaluation_id"])) {
@@ -154,18 +157,18 @@ fn kind_of(items: &[Json]) -> Option<Kind> {
 }
 
 /// The items to write: the conversation if there is one, else those of the first slice.
-fn chosen(session: &Session, wanted: Option<Kind>) -> Vec<Json> {
+fn chosen(session: &Session, wanted: Option<Kind>) -> Vec<Node<'_>> {
     if session.turns.is_empty() && wanted.is_none() {
-        let items = session.slices.first().map(|slice| slice.items.clone()).unwrap_or_default();
+        let items = session.slices.first().map(|slice| slice.items.as_slice()).unwrap_or_default();
         if items.iter().any(is_full) {
-            return items.into_iter().map(as_object).collect();
+            return items.iter().map(as_object).collect();
         }
     }
-    let mut slices: Vec<Slice> = session.slices.clone();
+    let mut slices: Vec<Held<'_>> = session.slices.iter().map(held).collect();
     let kind = conversation::pack(session, wanted, true, &mut slices);
-    let of_kind = |slice: &Slice| Kind::of_type(slice.item_type.as_deref().unwrap_or(&slice.name)) == kind;
-    let conversation = slices.into_iter().find(of_kind).filter(|_| kind.is_some());
-    conversation.map(|slice| slice.items.into_iter().map(in_field_order).collect()).unwrap_or_default()
+    let of_kind = |held: &Held<'_>| kind.is_some() && Kind::of_type(&held.entry.item_type) == kind;
+    let items = slices.into_iter().find(of_kind).and_then(|held| held.entry.items).unwrap_or_default();
+    items.into_iter().map(in_field_order).collect()
 }
 
 /// Whether an item says anything: a file of empty objects could be anything.
@@ -200,19 +203,18 @@ const FIELD_ORDER: [&str; 23] = [
     "state_id",
 ];
 
-fn in_field_order(value: Json) -> Json {
-    match value {
-        Json::Object(object) => {
+fn in_field_order(node: Node<'_>) -> Node<'_> {
+    match node.value {
+        Value::Object(mut fields) => {
             let rank = |key: &str| FIELD_ORDER.iter().position(|known| *known == key).unwrap_or(FIELD_ORDER.len());
-            let mut pairs: Vec<_> = object.into_iter().collect();
-            pairs.sort_by_key(|(key, _)| rank(&key.to_str_lossy()));
-            let ordered = pairs.into_iter().map(|(key, value)| {
-                let own = key.to_str_lossy() == "provider_payload";
-                (key, if own { value } else { in_field_order(value) })
+            fields.sort_by_key(|(key, _)| rank(&key.to_str_lossy()));
+            let ordered = fields.into_iter().map(|(key, value)| {
+                let value = if key.is("provider_payload") { value } else { in_field_order(value) };
+                (key, value)
             });
-            Json::Object(ordered.collect::<Object>())
+            tree::object(ordered.collect())
         }
-        Json::Array(items) => Json::Array(items.into_iter().map(in_field_order).collect()),
-        scalar => scalar,
+        Value::Array(items) => tree::array(items.into_iter().map(in_field_order)),
+        _ => node,
     }
 }

@@ -1,26 +1,33 @@
 //! Conversations as one item: `ConversationState`.
 
-use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{EvaluationId, PromptId, Session, Time, Turn};
+use turnkeep_model::json::{Fields, Json, Node, Object, Text, Value};
+use turnkeep_model::{EvaluationId, Session, Time, Turn};
 
-use super::FORMAT;
 use super::conversation::{FIELDS, prompt_of};
-use super::message::{Ends, Group, Message, NameKey, Unpacker, holds_text, is_absent, is_text_or_absent, take_text};
+use super::message::{
+    Group, Message, NameKey, Unpacker, holds_text, into_fields, into_text, is_absent, is_text_or_absent,
+};
+use super::{FORMAT, python};
+use crate::tree;
 
-const NAME: NameKey = NameKey("name");
+const NAME: NameKey = NameKey::Name;
 
 /// The note that a conversation leaves out its turns, of which it has none.
 const NO_TURNS: &str = "no_turns";
 
 /// Whether an item is a conversation.
-pub(super) fn is_state(item: &Json) -> bool {
-    let Json::Object(object) = item else { return false };
-    let are_turns = |turns: &Json| turns.as_array().is_some_and(|turns| turns.iter().all(is_turn));
-    !object.has_duplicates()
-        && ["evaluation_id", "prompt_ns", "prompt_key"].into_iter().all(|key| holds_text(object, key))
-        && is_text_or_absent(object, "created_at")
-        && object.get("system_message").is_some_and(|system| is_role(system, "system", Calls::None))
-        && object.get("turns").is_none_or(are_turns)
+pub(super) fn is_state(item: &Node<'_>) -> bool {
+    let are_turns = |turns: &Node<'_>| turns.as_array().is_some_and(|turns| turns.iter().all(is_turn));
+    is_unique(item)
+        && ["evaluation_id", "prompt_ns", "prompt_key"].into_iter().all(|key| holds_text(item, key))
+        && is_text_or_absent(item, "created_at")
+        && item.get("system_message").is_some_and(|system| is_role(system, "system", Calls::None))
+        && item.get("turns").is_none_or(are_turns)
+}
+
+/// Whether a value is an object without a key that stands twice.
+fn is_unique(node: &Node<'_>) -> bool {
+    node.as_object().is_some_and(|fields| !python::has_duplicates(fields))
 }
 
 /// Whether a message may call tools where it stands.
@@ -31,105 +38,108 @@ enum Calls {
 }
 
 /// Whether a value is a message that has this role where it stands.
-fn is_role(value: &Json, role: &str, calls: Calls) -> bool {
-    let Json::Object(object) = value else { return false };
-    let lists_none = || object.get("tool_calls").and_then(Json::as_array).is_none_or(<[Json]>::is_empty);
-    object.get_str("role").as_deref() == Some(role)
-        && Message::is_message(object, NAME)
+fn is_role(node: &Node<'_>, role: &str, calls: Calls) -> bool {
+    let lists_none = || node.get("tool_calls").and_then(Node::as_array).is_none_or(<[Node<'_>]>::is_empty);
+    node.get_str("role").as_deref() == Some(role)
+        && Message::is_message(node, NAME)
         && (calls == Calls::Some || lists_none())
 }
 
-fn is_turn(value: &Json) -> bool {
-    let Json::Object(object) = value else { return false };
-    let tools = match object.get("tool_messages") {
+fn is_turn(node: &Node<'_>) -> bool {
+    let tools = match node.get("tool_messages") {
         None => true,
-        Some(Json::Array(tools)) => tools.iter().all(|tool| is_role(tool, "tool", Calls::None)),
-        Some(_) => false,
+        Some(tools) => {
+            tools.as_array().is_some_and(|tools| tools.iter().all(|tool| is_role(tool, "tool", Calls::None)))
+        }
     };
-    !object.has_duplicates()
+    is_unique(node)
         && tools
-        && object.get("assistant_message").is_some_and(|answer| is_role(answer, "assistant", Calls::Some))
-        && object.get("turn_number").is_none_or(|number| number.as_number().is_some())
-        && ["evaluation_id", "created_at"].into_iter().all(|key| is_text_or_absent(object, key))
+        && node.get("assistant_message").is_some_and(|answer| is_role(answer, "assistant", Calls::Some))
+        && node.get("turn_number").is_none_or(|number| matches!(number.value, Value::Number(_)))
+        && ["evaluation_id", "created_at"].into_iter().all(|key| is_text_or_absent(node, key))
+}
+
+/// Takes the only value under `key`.
+fn take<'a>(fields: &mut Fields<'a>, key: &str) -> Option<Node<'a>> {
+    let at = fields.iter().position(|(name, _)| name.is(key))?;
+    Some(fields.remove(at).1)
+}
+
+fn take_text(fields: &mut Fields<'_>, key: &str) -> Option<String> {
+    take(fields, key).and_then(into_text).map(std::borrow::Cow::into_owned)
+}
+
+fn take_items<'a>(fields: &mut Fields<'a>, key: &str) -> Option<Vec<Node<'a>>> {
+    match take(fields, key)?.value {
+        Value::Array(items) => Some(items),
+        _ => None,
+    }
+}
+
+fn take_message<'a>(fields: &mut Fields<'a>, key: &str) -> Message<'a> {
+    Message::read_alone(take(fields, key).map(into_fields).unwrap_or_default(), NAME)
 }
 
 /// Puts the conversation of an item that [`is_state`] accepts into a session.
-pub(super) fn unpack(item: Json, session: &mut Session) {
-    let mut object = as_object(item);
-    let evaluation = take_text(&mut object, "evaluation_id").unwrap_or_default();
-    let ns = take_text(&mut object, "prompt_ns").unwrap_or_default();
-    session.prompt = prompt_of(ns, take_text(&mut object, "prompt_key").unwrap_or_default());
-    session.timing.created = take_text(&mut object, "created_at").map(Time::new);
-    let system = Message::read_alone(object.remove("system_message").map(as_object).unwrap_or_default(), NAME);
-    let turns = match object.remove("turns") {
-        Some(Json::Array(turns)) => turns,
-        _ => {
-            session.extra.part_mut(FORMAT).spelling.set(NO_TURNS, true);
-            Vec::new()
-        }
-    };
+pub(super) fn unpack(item: Node<'_>, session: &mut Session) {
+    let mut fields = into_fields(item);
+    let evaluation = take_text(&mut fields, "evaluation_id").unwrap_or_default();
+    let ns = take_text(&mut fields, "prompt_ns").unwrap_or_default();
+    session.prompt = prompt_of(ns, take_text(&mut fields, "prompt_key").unwrap_or_default());
+    session.timing.created = take_text(&mut fields, "created_at").map(Time::new);
+    let system = take_message(&mut fields, "system_message");
+    let turns = take_items(&mut fields, "turns").unwrap_or_else(|| {
+        session.extra.part_mut(FORMAT).spelling.set(NO_TURNS, true);
+        Vec::new()
+    });
     let mut unpacker = Unpacker::default();
     let mut all = Vec::new();
-    let system = if is_nothing(&system) { Vec::new() } else { unpacker.blocks(system) };
+    // The specification has no way to leave the system message out.
+    let system = if system.is_silent_system() { Vec::new() } else { unpacker.blocks(system) };
     if turns.is_empty() && !system.is_empty() {
         all.push(Turn { evaluation: evaluation_id(&evaluation), ..Turn::default() });
     }
-    all.extend(turns.into_iter().enumerate().map(|(index, turn)| unpack_turn(index, as_object(turn), &mut unpacker)));
+    all.extend(turns.into_iter().enumerate().map(|(index, turn)| unpack_turn(index, into_fields(turn), &mut unpacker)));
     if let Some(first) = all.first_mut() {
         first.blocks.splice(0..0, system);
     }
+    let mut unknown = super::document::rest(fields);
     if implied_evaluation(&all) != evaluation {
-        object.set("evaluation_id", evaluation);
+        unknown.set("evaluation_id", evaluation);
     }
     session.turns = all;
-    if !object.is_empty() {
-        session.extra.part_mut(FORMAT).fields.set(FIELDS, object);
+    if !unknown.is_empty() {
+        session.extra.part_mut(FORMAT).fields.set(FIELDS, unknown);
     }
-}
-
-fn as_object(value: Json) -> Object {
-    match value {
-        Json::Object(object) => object,
-        _ => Object::new(),
-    }
-}
-
-/// A system message that says nothing stands for none: the specification has no way to leave it out.
-fn is_nothing(system: &Message) -> bool {
-    *system == no_system()
-}
-
-fn no_system() -> Message {
-    Message { role: "system".to_owned(), ..Message::default() }
 }
 
 fn evaluation_id(text: &str) -> Option<EvaluationId> {
     (!text.is_empty()).then(|| EvaluationId::new(text))
 }
 
-fn implied_evaluation(turns: &[Turn]) -> String {
-    turns.first().and_then(|turn| turn.evaluation.as_ref()).map(ToString::to_string).unwrap_or_default()
+fn implied_evaluation(turns: &[Turn]) -> &str {
+    turns.first().and_then(|turn| turn.evaluation.as_ref()).map_or("", |evaluation| evaluation.as_str())
 }
 
-fn unpack_turn(index: usize, mut object: Object, unpacker: &mut Unpacker) -> Turn {
-    let answer = object.remove("assistant_message").map(as_object).unwrap_or_default();
-    let mut turn = Turn { blocks: unpacker.blocks(Message::read_alone(answer, NAME)), ..Turn::default() };
+fn unpack_turn(index: usize, mut fields: Fields<'_>, unpacker: &mut Unpacker) -> Turn {
+    let answer = take_message(&mut fields, "assistant_message");
+    let mut turn = Turn { blocks: unpacker.blocks(answer), ..Turn::default() };
     let mut missing: Vec<Json> = Vec::new();
-    match object.remove("tool_messages") {
-        Some(Json::Array(tools)) => {
-            let read = |tool| unpacker.blocks(Message::read_alone(as_object(tool), NAME));
+    match take_items(&mut fields, "tool_messages") {
+        Some(tools) => {
+            let read = |tool| unpacker.blocks(Message::read_alone(into_fields(tool), NAME));
             turn.blocks.extend(tools.into_iter().flat_map(read));
         }
-        _ => missing.push("tool_messages".into()),
+        None => missing.push("tool_messages".into()),
     }
-    match object.remove("provider_payload") {
+    match take(&mut fields, "provider_payload") {
         None => missing.push("provider_payload".into()),
-        Some(payload) => turn.provider_payload = payload,
+        Some(payload) => turn.provider_payload = payload.into_json(),
     }
-    turn.evaluation = take_text(&mut object, "evaluation_id").map(EvaluationId::new);
-    turn.timing.created = take_text(&mut object, "created_at").map(Time::new);
+    turn.evaluation = take_text(&mut fields, "evaluation_id").map(EvaluationId::new);
+    turn.timing.created = take_text(&mut fields, "created_at").map(Time::new);
     let part = turn.extra.part_mut(FORMAT);
-    match object.remove("turn_number") {
+    match take(&mut fields, "turn_number").map(Node::into_json) {
         None => missing.push("turn_number".into()),
         Some(number) if number == Json::from(index as u64 + 1) => {}
         Some(number) => part.spelling.set("turn_number", number),
@@ -137,7 +147,7 @@ fn unpack_turn(index: usize, mut object: Object, unpacker: &mut Unpacker) -> Tur
     if !missing.is_empty() {
         part.spelling.set("absent", missing);
     }
-    part.fields = object;
+    part.fields = super::document::rest(fields);
     turn.extra.tidy();
     turn
 }
@@ -161,67 +171,83 @@ fn is_system(group: &Group<'_>) -> bool {
 }
 
 /// The item of a session's conversation. What does not stand where the specification wants it goes where it can.
-pub(super) fn pack(session: &Session, groups: &[Group<'_>]) -> Json {
-    let ends = Ends::of(session);
+pub(super) fn pack<'s>(session: &'s Session, groups: &[Group<'s>]) -> Node<'s> {
     let mut system = None;
-    let mut turns: Vec<(usize, Message, Vec<Message>)> = Vec::new();
+    let mut turns: Vec<(usize, Node<'s>, Vec<Node<'s>>)> = Vec::new();
     for group in groups {
         match (group.role, turns.last_mut()) {
-            ("system", None) if system.is_none() && !group.has_calls() => system = Some(group.message(&ends)),
-            ("tool", Some((.., tools))) if !group.has_calls() => tools.push(group.message(&ends)),
-            ("assistant", _) => turns.push((group.turn, group.message(&ends), Vec::new())),
+            ("system", None) if system.is_none() && !group.has_calls() => system = Some(written(group)),
+            ("tool", Some((.., tools))) if !group.has_calls() => tools.push(written(group)),
+            ("assistant", _) => turns.push((group.turn, written(group), Vec::new())),
             // The specification has no place for it.
             _ => {}
         }
     }
-    let mut object = match session.extra.fields(FORMAT).and_then(|fields| fields.get(FIELDS)) {
-        Some(Json::Object(fields)) => fields.clone(),
-        _ => Object::new(),
-    };
-    let PromptId { ns, key, .. } = session.prompt.clone().unwrap_or_default();
-    if !object.contains("evaluation_id") {
-        object.push("evaluation_id", implied_evaluation(&session.turns));
-    }
-    object.push("prompt_ns", ns);
-    object.push("prompt_key", key);
-    object.push("system_message", system.unwrap_or_else(no_system).write(NAME));
+    let kept = session.extra.fields(FORMAT).and_then(|fields| fields.get(FIELDS)).and_then(Json::as_object);
+    let mut fields = kept_fields(kept);
+    let mut push = |key: &'static str, value: Node<'s>| fields.push((Text::Plain(key), value));
     if let Some(created) = &session.timing.created {
-        object.push("created_at", created.as_str());
+        push("created_at", tree::text(created.as_str()));
     }
-    let turns = turns
-        .into_iter()
-        .enumerate()
-        .map(|(index, (turn, answer, tools))| pack_turn(index, session.turns.get(turn), answer, tools));
-    let turns: Vec<Json> = turns.collect();
+    if !kept.is_some_and(|kept| kept.contains("evaluation_id")) {
+        push("evaluation_id", tree::text(implied_evaluation(&session.turns)));
+    }
+    let (ns, key) = session.prompt.as_ref().map_or(("", ""), |prompt| (&prompt.ns, &prompt.key));
+    push("prompt_key", tree::text(key));
+    push("prompt_ns", tree::text(ns));
+    push("system_message", system.unwrap_or_else(silent_system));
     if !turns.is_empty() || session.extra.spelling(FORMAT, NO_TURNS).is_none() {
-        object.push("turns", turns);
+        let turns = turns.into_iter().enumerate();
+        let turns =
+            turns.map(|(index, (turn, answer, tools))| pack_turn(index, session.turns.get(turn), answer, tools));
+        push("turns", tree::array(turns));
     }
-    Json::Object(object)
+    tree::object(fields)
 }
 
-fn pack_turn(index: usize, turn: Option<&Turn>, answer: Message, tools: Vec<Message>) -> Json {
-    let none = Turn::default();
-    let turn = turn.unwrap_or(&none);
-    let part = turn.extra.part(FORMAT).cloned().unwrap_or_default();
-    let absent = |key: &str| is_absent(&part.spelling, key);
-    let mut object = part.fields.clone();
-    object.push("assistant_message", answer.write(NAME));
-    if let Some(created) = &turn.timing.created {
-        object.push("created_at", created.as_str());
+fn written<'s>(group: &Group<'s>) -> Node<'s> {
+    group.write(NAME, None, |_| None)
+}
+
+fn kept_fields(kept: Option<&Object>) -> Fields<'_> {
+    kept.into_iter().flat_map(Object::iter).map(|(key, value)| (key.to_text(), value.to_node())).collect()
+}
+
+/// A system message that says nothing stands for none: the specification has no way to leave it out.
+fn silent_system<'s>() -> Node<'s> {
+    let pairs = [
+        ("content", tree::text("")),
+        ("name", tree::null()),
+        ("role", tree::text("system")),
+        ("tool_call_id", tree::null()),
+        ("tool_calls", tree::array([])),
+    ];
+    tree::object(pairs.into_iter().map(|(key, value)| (Text::Plain(key), value)).collect())
+}
+
+fn pack_turn<'s>(index: usize, turn: Option<&'s Turn>, answer: Node<'s>, tools: Vec<Node<'s>>) -> Node<'s> {
+    let part = turn.and_then(|turn| turn.extra.part(FORMAT));
+    let absent = |key: &str| part.is_some_and(|part| is_absent(&part.spelling, key));
+    let mut fields = kept_fields(part.map(|part| &part.fields));
+    let mut push = |key: &'static str, value: Node<'s>| fields.push((Text::Plain(key), value));
+    push("assistant_message", answer);
+    if let Some(created) = turn.and_then(|turn| turn.timing.created.as_ref()) {
+        push("created_at", tree::text(created.as_str()));
     }
-    if let Some(evaluation) = &turn.evaluation {
-        object.push("evaluation_id", evaluation.as_str());
+    if let Some(evaluation) = turn.and_then(|turn| turn.evaluation.as_ref()) {
+        push("evaluation_id", tree::text(evaluation.as_str()));
     }
-    if turn.provider_payload != Json::Null || !absent("provider_payload") {
-        object.push("provider_payload", turn.provider_payload.clone());
+    let payload = turn.map_or_else(tree::null, |turn| turn.provider_payload.to_node());
+    if payload.value != Value::Null || !absent("provider_payload") {
+        push("provider_payload", payload);
     }
     if !tools.is_empty() || !absent("tool_messages") {
-        object.push("tool_messages", tools.into_iter().map(|tool| tool.write(NAME).into()).collect::<Vec<Json>>());
+        push("tool_messages", tree::array(tools));
     }
-    match part.spelling.get("turn_number") {
-        Some(number) => object.push("turn_number", number.clone()),
+    match part.and_then(|part| part.spelling.get("turn_number")) {
+        Some(number) => push("turn_number", number.to_node()),
         None if absent("turn_number") => {}
-        None => object.push("turn_number", index as u64 + 1),
+        None => push("turn_number", tree::count(index as u64 + 1)),
     }
-    Json::Object(object)
+    tree::object(fields)
 }

@@ -13,13 +13,16 @@ use crate::codec::Mode;
 ///
 /// # Errors
 /// `Corrupt` in the original's words; by default with the place and what to do.
-pub(super) fn check(snapshot: &mut Snapshot, types: &Types, mode: Mode) -> Result<()> {
+pub(super) fn check(snapshot: &mut Snapshot<'_>, types: &Types, mode: Mode) -> Result<()> {
     compat::check_values(snapshot)?;
     for (index, entry) in snapshot.slices.iter_mut().flatten().enumerate() {
         check_slice(entry, index, types, mode)?;
     }
     for (id, _) in snapshot.policies.iter().flatten() {
-        resolve(types, id, &format!("policies.{id}"), mode)?;
+        let path = format!("policies.{id}");
+        if *resolve(types, id, &path, mode)? == Known::Class {
+            return Err(Error::new(ErrorKind::Corrupt, "Snapshot policy keys must be dataclass types").path(path));
+        }
     }
     Ok(())
 }
@@ -30,7 +33,7 @@ fn resolve<'t>(types: &'t Types, id: &str, path: &str, mode: Mode) -> Result<&'t
     types.resolve(id).map_err(|error| error.path(path).hint(hint))
 }
 
-fn check_slice(entry: &mut Entry, index: usize, types: &Types, mode: Mode) -> Result<()> {
+fn check_slice(entry: &mut Entry<'_>, index: usize, types: &Types, mode: Mode) -> Result<()> {
     let path = format!("slices[{index}]");
     let slice = resolve(types, &entry.slice_type, &format!("{path}.slice_type"), mode)?;
     let known = resolve(types, &entry.item_type, &format!("{path}.item_type"), mode)?;
@@ -40,8 +43,8 @@ fn check_slice(entry: &mut Entry, index: usize, types: &Types, mode: Mode) -> Re
     let is_free = *known == Known::Generic && mode == Mode::Faithful;
     for (place, item) in entry.items.iter_mut().flatten().enumerate().filter(|_| !is_free) {
         let place = format!("{path}.items[{place}]");
-        match (coerce::item(types, known, item, ""), mode) {
-            (Ok(made), Mode::Compat) => *item = made,
+        match (coerce::item(types, known, &item.clone().into_json(), ""), mode) {
+            (Ok(made), Mode::Compat) => *item = made.to_node().into_owned(),
             (Ok(_), Mode::Faithful) => {}
             (Err(refusal), _) => return Err(refused(&entry.slice_type, &place, &refusal)),
         }

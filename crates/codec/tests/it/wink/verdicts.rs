@@ -289,3 +289,55 @@ fn snapshots_of_an_agent_loop_open_with_types_where_the_original_fails() {
     let error = typed(&text, TYPES, DecodeOptions::compat()).unwrap_err();
     assert_eq!(error.to_string(), "Failed to restore slice LoopRequestState");
 }
+
+#[test]
+fn resources_of_a_composite_are_refused_in_the_originals_words() {
+    let good = super::case("wink.composite", "01_no_resources");
+    let with = |resource: &str| good.replacen(r#""resources": []"#, &format!(r#""resources": [{resource}]"#), 1);
+    let cases = [
+        (r#"{"resource_type": "a:B", "snapshot": {}}"#, Some("Resource entry must include snapshot_type")),
+        (r#"{"resource_type": "x", "snapshot": {}, "snapshot_type": "a:B"}"#, Some("Unknown resource type: x")),
+        (r#"{"resource_type": "a:B", "snapshot": {}, "snapshot_type": ""}"#, Some("Unknown snapshot type: ")),
+        (r#"{"resource_type": "a:B", "snapshot": {}, "snapshot_type": "a:B"}"#, None),
+    ];
+    for (resource, expected) in cases {
+        let text = with(resource);
+        assert_ne!(text, good);
+        assert_eq!(compat("wink.composite", &text).err().map(|error| error.to_string()).as_deref(), expected, "{resource}");
+        assert!(decode("wink.composite", &text).is_ok(), "{resource}");
+    }
+}
+
+/// Seen with weakincentives 0.27.0.
+#[test]
+fn the_typed_reader_takes_and_refuses_what_the_original_does() {
+    let with = |more: &str| format!(r#"{{"created_at": "2026-03-01T12:00:00+00:00", "version": "1", {more}}}"#);
+    let policy = |id: &str| with(&format!(r#""policies": {{"{id}": "log"}}"#));
+    let cases = [
+        (policy("builtins:dict"), Some("Snapshot policy keys must be dataclass types")),
+        (policy("json:dumps"), Some("Resolved object for 'json:dumps' is not a type")),
+        (with("\"parent_id\": \"0_000000-0000-0000-0000-00000000000a\""), None),
+        (with("\"parent_id\": \"0__00000-0000-0000-0000-00000000000a\""), Some("Invalid parent_id")),
+        (with("\"x\": 1").replace("2026-03-01T12:00:00+00:00", "2026-W09-7"), None),
+        (with("\"x\": 1").replace("2026-03-01T12:00:00+00:00", "2026-060"), Some("Invalid created_at timestamp")),
+        (
+            with("\"x\": 1").replace("\"version\": \"1\"", "\"version\": \"\u{200b}\""),
+            Some("Snapshot schema version mismatch: expected 1, got '\\u200b'"),
+        ),
+    ];
+    for (text, expected) in cases {
+        let found = typed(&text, TYPES, DecodeOptions::compat()).err().map(|error| error.to_string());
+        assert_eq!(found.as_deref(), expected, "{text}");
+    }
+}
+
+#[test]
+fn compat_spells_numbers_as_python_does() {
+    let text = with_item(r#"{"a": [1E5, -0, 2.50, 1e400, 123456789012345678901]}"#);
+    let codec = format::by_id("wink.snapshot").unwrap();
+    let archive = codec.decode(Input::new(text.as_bytes()), &DecodeOptions::compat()).unwrap().archive;
+    let written = codec.encode(&archive, &turnkeep_codec::EncodeOptions::compat()).unwrap();
+
+    assert!(String::from_utf8(written.bytes).unwrap().contains("[100000.0, 0, 2.5, Infinity, 123456789012345678901]"));
+    assert!(!written.losses.is_empty(), "that numbers are spelled otherwise is told");
+}
