@@ -7,7 +7,7 @@ use super::{WIRE, decode, request, restore, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
 use crate::wire::frame::aws;
-use crate::wire::{Assembler, Kind, Parts, Wire};
+use crate::wire::{Assembler, Delivery, Kind, Naming, Parts, Wire};
 
 static SPEC: Spec = Spec {
     id: WIRE,
@@ -80,6 +80,13 @@ impl Wire for Converse {
     fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         request::next(session, options)
     }
+
+    fn naming(&self) -> Naming {
+        Naming::Address("modelId")
+    }
+
+    /// It is said in the address.
+    fn deliver(&self, _: &mut Object, _: Option<&str>, _: Delivery) {}
 
     fn assembler(&self) -> Box<dyn Assembler> {
         Box::new(stream::Stream::default())

@@ -7,6 +7,7 @@ mod request;
 mod restore;
 mod rules;
 mod settle;
+mod signature;
 mod stream;
 mod view;
 mod wire;

@@ -6,7 +6,7 @@ use turnkeep_model::{Loss, Result, Session};
 use super::{ID, body, request, restore, sniff, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
-use crate::wire::{Assembler, Kind, Parts, Wire};
+use crate::wire::{Assembler, Delivery, Kind, Parts, Wire};
 
 /// Ollama's chat wire.
 pub(crate) struct OllamaWire;
@@ -54,6 +54,12 @@ impl Wire for OllamaWire {
 
     fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         request::next(session, options)
+    }
+
+    /// What is not said is a stream here.
+    fn deliver(&self, body: &mut Object, _: Option<&str>, delivery: Delivery) {
+        body.remove("stream");
+        body.push("stream", delivery == Delivery::Stream);
     }
 
     fn assembler(&self) -> Box<dyn Assembler> {

@@ -6,7 +6,7 @@ use turnkeep_model::{Loss, Result, Session};
 use super::{ID, body, profile, request, restore, sniff, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
-use crate::wire::{Assembler, Kind, Parts, Wire};
+use crate::wire::{Assembler, Delivery, Kind, Parts, Wire};
 
 /// OpenAI's chat wire.
 pub(crate) struct ChatWire;
@@ -62,6 +62,18 @@ impl Wire for ChatWire {
 
     fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         request::next(session, options)
+    }
+
+    fn deliver(&self, body: &mut Object, profile: Option<&str>, delivery: Delivery) {
+        body.remove("stream");
+        body.remove("stream_options");
+        if delivery == Delivery::Stream {
+            body.push("stream", true);
+            if profile::named(profile).stream_usage {
+                let options: Object = [("include_usage", Json::from(true))].into_iter().collect();
+                body.push("stream_options", options);
+            }
+        }
     }
 
     fn assembler(&self) -> Box<dyn Assembler> {

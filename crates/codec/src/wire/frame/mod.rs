@@ -1,11 +1,14 @@
 //! How streams are cut into events: server-sent events, JSON lines, JSON arrays, AWS event-stream frames.
 
 pub mod aws;
+mod framer;
 mod lines;
 mod sse;
+mod values;
 
-pub use lines::LineFramer;
+pub use framer::Framer;
 pub use sse::{SseEvent, SseFramer};
+pub use values::ValueFramer;
 
 use turnkeep_model::json::{self, Json, Nan, Node};
 use turnkeep_model::{Error, Result};
@@ -33,7 +36,7 @@ pub fn frames(bytes: &[u8]) -> Result<Option<Frames>> {
     match text.trim_start().bytes().next() {
         Some(b'[') => Ok(array(text)),
         Some(b'{') => lines::events(text),
-        Some(_) if sse::looks_like(text) => sse::events(text).map(Some),
+        Some(_) if sse::looks_like(text) => framer::events(text.as_bytes()).map(Some),
         _ => Ok(None),
     }
 }
