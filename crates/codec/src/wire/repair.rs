@@ -156,9 +156,7 @@ impl History {
                 piece.block.body = Text { text }.into();
                 true
             }
-            Body::Other { kind, .. }
-                if !keeps(kind, piece.from.and_then(|(turn, _)| session.turns.get(turn))) =>
-            {
+            Body::Other { kind, .. } if !keeps(kind, piece.from.and_then(|(turn, _)| session.turns.get(turn))) => {
                 losses.push(Loss::encode(LossKind::Dropped, piece.at(""), "only the system it came from knows it"));
                 false
             }

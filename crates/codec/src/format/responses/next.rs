@@ -79,8 +79,7 @@ fn aim(session: &Session, options: &EncodeOptions) -> (Aim, Vec<Loss>) {
     let is_reference = |block: &Block| matches!(&block.body, Body::Other { kind, .. } if kind == "item_reference");
     let server_holds_items = is_home
         && profile.keeps_items
-        && (fields.is_some_and(refers)
-            || session.blocks().any(|(_, block)| is_reference(block)));
+        && (fields.is_some_and(refers) || session.blocks().any(|(_, block)| is_reference(block)));
     let is_stored = fields.and_then(|fields| fields.get("store")).and_then(Json::as_bool) != Some(false);
     let keeps_items = profile.keeps_items && is_stored;
     let account = options.account.clone();

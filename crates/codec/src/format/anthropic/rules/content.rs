@@ -169,7 +169,10 @@ pub(super) fn is_thinking(block: &Block<'_, '_>) -> bool {
 
 fn thinking_role(view: &View<'_, '_>) -> Found {
     let thinking = view.of_kind("thinking").chain(view.of_kind("redacted_thinking"));
-    thinking.filter(|block| view.role_of(block) == "user").map(|block| (block.place.to_string(), "only the assistant thinks".to_owned())).collect()
+    thinking
+        .filter(|block| view.role_of(block) == "user")
+        .map(|block| (block.place.to_string(), "only the assistant thinks".to_owned()))
+        .collect()
 }
 
 fn first(view: &View<'_, '_>) -> Found {
