@@ -18,6 +18,7 @@ pub(crate) mod prefix;
 mod ready;
 pub mod repair;
 pub(crate) mod rule;
+pub(crate) mod spoken;
 mod stream;
 pub(crate) mod taken;
 pub(crate) mod view;

@@ -3,6 +3,7 @@
 mod decode;
 mod lint;
 mod options;
+mod piecewise;
 mod request;
 mod restore;
 mod rules;

@@ -41,13 +41,12 @@ pub fn frames(bytes: &[u8]) -> Result<Option<Frames>> {
     }
 }
 
+/// The objects of an array, which may be cut off anywhere.
 fn array(text: &str) -> Option<Frames> {
-    match json::parse_with(text, Nan::Accept).map(Node::into_json) {
-        Ok(Json::Array(events)) if !events.is_empty() && events.iter().all(|event| event.as_object().is_some()) => {
-            Some(Frames { events, torn: false })
-        }
-        _ => None,
-    }
+    let mut framer = ValueFramer::default();
+    let events = framer.push(text.as_bytes()).ok().filter(|events| !events.is_empty())?;
+    let torn = framer.is_torn() || !text.trim_end().ends_with(']');
+    Some(Frames { events, torn })
 }
 
 /// Parses one event's JSON.
