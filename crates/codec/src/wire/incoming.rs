@@ -7,7 +7,6 @@ use super::codec::{Wire, mark};
 use super::frame::{Framer, Frames};
 use super::kind::Parts;
 use super::stream::{Assembled, Assembler, Delta};
-use crate::sniff::Confidence;
 
 /// An answer on its way: bytes in pieces of any size in, what a screen can show out, the answer at the end. A recorded
 /// stream in a file takes the same way.
@@ -93,8 +92,8 @@ impl Incoming {
         let index = self.count;
         self.count += 1;
         let is_whole = |event: &Json| {
-            let body = event.as_object();
-            body.is_some_and(|body| self.wire.sniff_event(body).confidence == Confidence::No)
+            let sniffed = |body| (self.wire.sniff_response(body).confidence, self.wire.sniff_event(body).confidence);
+            event.as_object().map(sniffed).is_some_and(|(response, event)| response > event)
         };
         if index == 0 && self.framer.is_json() && is_whole(&event) {
             self.whole = Some(event);

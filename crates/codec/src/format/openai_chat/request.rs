@@ -89,8 +89,9 @@ pub(super) fn history(session: &Session, profile: &Profile, own: bool) -> Histor
         own || !profile.strict && answered.is_some_and(|turn| turn.provider.as_deref() == Some(profile.name))
     };
     if !own {
-        let all = session.turns.iter().filter(|turn| turn.provider.is_some()).all(|turn| is_home(Some(turn)));
-        history.forget_extras(all.then_some(ID));
+        let mut answered = session.turns.iter().filter(|turn| turn.provider.is_some()).peekable();
+        let all_home = answered.peek().is_some() && answered.all(|turn| is_home(Some(turn)));
+        history.forget_extras(all_home.then_some(ID));
     }
     history.limit_reasoning(session, |_, turn| sends(profile, is_home(turn)));
     history.plain_bodies(session, |kind, turn| is_home(turn) && kind != "message" && kind != "part");
