@@ -29,6 +29,7 @@ pub(crate) use fit::is_strict;
 pub(crate) use lint::rules;
 pub use lint::{RULES, Rule, lint};
 pub use profile::Profile;
+pub(crate) use profile::VARIANTS;
 pub use stream::assembler;
 pub(crate) use wire::Responses;
 
