@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 PG = os.environ.get("TURNKEEP_PEERS_POSTGRES", "")
@@ -25,6 +26,24 @@ class Base:
     tail = fork = list = None                        # optional: tail(sid,k), fork(sid,new), list()->count
 
 
+@dataclass(slots=True)
+class Call:
+    id: str
+    name: str
+    arguments: str
+
+@dataclass(slots=True)
+class Message:
+    """What the others' messages are, at its cheapest: a value with named fields."""
+    role: str
+    content: str
+    calls: list
+    call: str | None
+
+def typed(m):
+    calls = [Call(c["id"], c["function"]["name"], c["function"]["arguments"]) for c in m.get("tool_calls", ())]
+    return Message(m["role"], m["content"], calls, m.get("tool_call_id"))
+
 class JsonRewrite(Base):
     durable = "none, not atomic"
     def open(self): self.h = {}
@@ -36,7 +55,8 @@ class JsonRewrite(Base):
         with open(self.p(sid), "w") as f: json.dump(self.h[sid], f)
     def seed(self, sid, ts):
         self.h[sid] = [m for t in ts[:-1] for m in t["messages"]]; self.append(sid, ts[-1])
-    def load(self, sid): return len(json.load(open(self.p(sid))))
+    def load(self, sid):
+        with open(self.p(sid)) as f: return len([typed(m) for m in json.load(f)])
     def fork(self, sid, new): shutil.copyfile(self.p(sid), self.p(new))
 
 # ---------- LangGraph --------------------------------------------------------------------------

@@ -59,8 +59,9 @@ def measure(name, root, turns, length, window, full):
     times = [clocked(lambda turn=turn: system.append(session, turn)) for turn in map(system.prep, turns[length:length + window])]
     row["append_cpu"] = sum(cpu for cpu, _ in times) / len(times)
     row["append_wall"] = tenth([wall for _, wall in times])
-    times = [clocked(lambda: system.load(session)) for _ in range(3)]
+    times = [clocked(lambda: system.load(session)) for _ in range(10)]
     row["load_cpu"] = min(cpu for cpu, _ in times)
+    row["load_wall"] = tenth([wall for _, wall in times])
     if system.tail:
         row["tail_wall"] = tenth([clocked(lambda: system.tail(session, 20))[1] for _ in range(20)])
     if system.fork:

@@ -52,6 +52,7 @@ struct Measured {
     append_cpu: f64,
     append_wall: f64,
     load_cpu: f64,
+    load_wall: f64,
     #[serde(default)]
     tail_wall: Option<f64>,
     #[serde(default)]
@@ -73,12 +74,13 @@ pub(crate) fn run(scratch: &Path, write: bool) -> Outcome<bool> {
         }
     }
     let table = table::Table::of(&measured);
-    println!("{}", table.to_text());
+    let costs = table::cost_of_loads(&measured);
+    println!("{}\n{costs}", table.to_text());
     skipped.iter().for_each(|line| println!("skipped: {line}"));
     if write {
         fs::write("docs/benchmarks.svg", chart::svg(&measured))?;
         let text = fs::read_to_string("docs/benchmarks.md")?;
-        fs::write("docs/benchmarks.md", table::put_into(&text, &table, &skipped))?;
+        fs::write("docs/benchmarks.md", table::put_into(&text, &table, &costs, &skipped))?;
     }
     Ok(table.ahead())
 }
@@ -93,6 +95,7 @@ fn merge(measured: &mut Vec<Measured>, row: Measured) {
     known.append_cpu = known.append_cpu.min(row.append_cpu);
     known.append_wall = known.append_wall.min(row.append_wall);
     known.load_cpu = known.load_cpu.min(row.load_cpu);
+    known.load_wall = known.load_wall.min(row.load_wall);
     least(&mut known.tail_wall, row.tail_wall);
     least(&mut known.fork_wall, row.fork_wall);
 }

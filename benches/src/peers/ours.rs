@@ -68,9 +68,11 @@ fn at(length: usize, turns: &[Turn], lines: &[&str], scratch: &Path) -> Outcome<
     let store = open(&file, Durability::Power)?;
     let usage = block_on(store.usage())?;
     let (cpu, mut walls) = appends(&store, &session, window)?;
-    let mut loads = Vec::new();
-    for _ in 0..3 {
-        loads.push(clocked(|| Ok(block_on(store.load(&session))?))?.1);
+    let (mut loads, mut load_walls) = (Vec::new(), Vec::new());
+    for _ in 0..10 {
+        let (_, used, wall) = clocked(|| Ok(block_on(store.load(&session))?))?;
+        loads.push(used);
+        load_walls.push(wall);
     }
     let mut tails = timed(20, |_| block_on(store.load_window(&session, LAST)).map(drop).map_err(Into::into))?;
     let last = block_on(store.last(&session))?;
@@ -85,6 +87,7 @@ fn at(length: usize, turns: &[Turn], lines: &[&str], scratch: &Path) -> Outcome<
         append_cpu: micro(cpu),
         append_wall: micro(tenth(&mut walls)),
         load_cpu: micro(loads.into_iter().min().unwrap_or_default()),
+        load_wall: micro(tenth(&mut load_walls)),
         tail_wall: Some(micro(tenth(&mut tails))),
         fork_wall: Some(micro(tenth(&mut forks))),
     })

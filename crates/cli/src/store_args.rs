@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args as Group, ValueEnum};
 use turnkeep_codec::Target;
-use turnkeep_store::{Sort, Store, open};
+use turnkeep_store::{Error, ErrorKind, Sort, Store, open};
 
 use crate::args::{Reading, target};
 use crate::exit::Stop;
@@ -31,17 +31,32 @@ impl Place {
 
     /// Whether there is a store already: looking for a session must not make one.
     pub(crate) fn exists(&self) -> bool {
-        let url = self.url().unwrap_or_default();
-        if url.starts_with("postgres") {
-            return true;
-        }
-        let path = url.split_once(':').map_or("", |(_, path)| path.split('?').next().unwrap_or_default());
-        std::path::Path::new(path).exists()
+        self.url().is_ok_and(|url| file_of(&url).is_none_or(std::path::Path::exists))
     }
 
+    /// Opens the store; makes it if need be.
     pub(crate) fn open(&self) -> Result<Arc<dyn Store>, Stop> {
         Ok(open(&self.url()?)?)
     }
+
+    /// Opens a store that is there.
+    pub(crate) fn there(&self) -> Result<Arc<dyn Store>, Stop> {
+        let url = self.url()?;
+        match file_of(&url).filter(|file| !file.exists()) {
+            Some(file) => Err(Error::new(ErrorKind::NotFound, "there is no store")
+                .file(file)
+                .hint("`turnkeep import FILE` makes one; --store URL names another")
+                .into()),
+            None => Ok(open(&url)?),
+        }
+    }
+}
+
+/// The file or folder of a store, if it is one.
+fn file_of(url: &str) -> Option<&std::path::Path> {
+    let (scheme, rest) = url.split_once(':')?;
+    let file = rest.strip_prefix("//").unwrap_or(rest).split('?').next().filter(|file| !file.is_empty())?;
+    ["sqlite", "file"].contains(&scheme).then(|| std::path::Path::new(file))
 }
 
 /// A file in the user's data directory.

@@ -26,7 +26,7 @@ pub(crate) fn held(session: &SessionId) -> Error {
 
 /// The error that a lease is no longer held.
 pub(crate) fn passed(session: &SessionId) -> Error {
-    let what = "the lease has passed to another worker";
+    let what = "the lease is no longer held";
     Error::new(ErrorKind::Conflict, what).session(session).hint("stop, and claim again")
 }
 

@@ -71,7 +71,9 @@ impl Error {
     }
 
     pub(crate) fn unknown(session: &SessionId) -> Error {
-        Error::new(ErrorKind::NotFound, "the store has no such session").session(session)
+        Error::new(ErrorKind::NotFound, "the store has no such session")
+            .session(session)
+            .hint("`turnkeep ls` shows what is there")
     }
 
     pub(crate) fn stale(session: &SessionId, at: Seq, last: Seq) -> Error {

@@ -38,11 +38,9 @@ mod packed;
 mod postgres;
 mod power;
 mod query;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod retention;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod said;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod scrub;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod snippet;

@@ -55,7 +55,7 @@ pub trait Leases: Send + Sync {
 
     /// Holds on for `time` from now: a heartbeat.
     ///
-    /// Fails with `Conflict` when the lease has passed to someone else.
+    /// Fails with `Conflict` when it was let go, or has passed to someone else.
     fn renew<'a>(&'a self, lease: &'a Lease, time: Duration) -> BoxFuture<'a, Result<Lease>>;
 
     /// Lets go, if it is still held.

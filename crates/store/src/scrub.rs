@@ -4,7 +4,6 @@ use turnkeep_model::json::{self, Nan};
 use turnkeep_model::{Batch, Json, Object, Seq, Spelling};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::packed::pack::damaged;
 
 /// What stands where something was erased.
 pub(crate) const MARK: &str = "[erased]";
@@ -20,7 +19,7 @@ pub(crate) fn check_needle(needle: &str) -> Result<()> {
 /// The line without the needle, and the records that held it.
 pub(crate) fn without(line: &str, first: Seq, only: Option<Seq>, needle: &str) -> Result<Option<(String, Vec<Seq>)>> {
     let Json::Object(mut batch) = json::parse_with(line, Nan::Accept)?.into_json() else {
-        return Err(damaged("the batch is no object"));
+        return Err(Error::new(ErrorKind::Corrupt, "the batch is no object").hint("run `turnkeep verify`"));
     };
     let mut records = Vec::new();
     if let Some((_, Json::Array(events))) = batch.iter_mut().find(|(key, _)| key.to_str_lossy() == "events") {
@@ -44,7 +43,7 @@ pub(crate) fn without(line: &str, first: Seq, only: Option<Seq>, needle: &str) -
 }
 
 /// Replaces the needle in every string below; tells whether it was there.
-fn scrub(json: &mut Json, needle: &str) -> bool {
+pub(crate) fn scrub(json: &mut Json, needle: &str) -> bool {
     match json {
         Json::String(text) => {
             let plain = text.to_str_lossy().into_owned();

@@ -4,7 +4,8 @@ use futures_util::StreamExt;
 use turnkeep_model::{Seq, SessionId};
 
 use crate::error::Result;
-use crate::store::Store;
+use crate::store::{Store, summary_of};
+use crate::summary::{Effects, Summary};
 
 /// What a check of a session found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +68,7 @@ pub(crate) async fn verify(store: &(impl Store + ?Sized), session: &SessionId) -
         digest: String::new(),
         findings: Vec::new(),
     };
+    let mut listed = Summary::new(session.clone());
     let mut batches = store.read(session, Seq::START);
     while let Some(batch) = batches.next().await {
         let batch = match batch {
@@ -83,13 +85,30 @@ pub(crate) async fn verify(store: &(impl Store + ?Sized), session: &SessionId) -
             let (due, found) = (verified.last.next(), batch.seq);
             verified.findings.push(Finding::Gap { session: session.clone(), due, found });
         }
-        hash.update(batch.to_line().as_bytes()).update(b"\n");
+        let line = batch.to_line();
+        listed.apply(&Effects::of(&batch, line.len()), 0);
+        hash.update(line.as_bytes()).update(b"\n");
         verified.last = batch.last();
         verified.batches += 1;
     }
     verified.digest = hash.finalize().to_hex().to_string();
+    if verified.findings.is_empty() {
+        verified.findings.extend(stale_listing(&listed, &summary_of(store, session).await?));
+    }
     if let Some(repair) = store.repair() {
         verified.findings.extend(repair.check(Some(session)).await?);
     }
     Ok(verified)
+}
+
+/// What a listing says that the journal does not. Titles and labels of a fork are those its parent had, wherever it left.
+fn stale_listing(journal: &Summary, listing: &Summary) -> Option<Finding> {
+    // Someone may have appended meanwhile.
+    if journal.last < listing.last && journal.last > Seq::START {
+        return None;
+    }
+    let counts = |summary: &Summary| (summary.last, summary.turns, summary.blocks);
+    let named = |summary: &Summary| (summary.title.clone(), summary.status.clone(), summary.tags.clone());
+    let same = counts(journal) == counts(listing) && (listing.origin.is_some() || named(journal) == named(listing));
+    (!same).then(|| Finding::Stale { what: "the listing does not say what the journal says".to_owned() })
 }

@@ -102,6 +102,32 @@ impl Server {
         self.launch(self.port)
     }
 
+    /// Starts it again so that it takes encrypted connections and no others.
+    ///
+    /// # Errors
+    /// Where it does not start with this certificate and this key.
+    pub fn encrypt(&mut self, certificate: &[u8], key: &[u8]) -> Result<(), Reason> {
+        self.stop(Stop::Fast)?;
+        self.put("server.crt", certificate)?;
+        self.put("server.key", key)?;
+        self.put("pg_hba.conf", b"hostssl all all all trust\n")?;
+        let settings = self.data().join("postgresql.auto.conf");
+        fs::write(settings, "ssl = on\n").map_err(|error| error.to_string())?;
+        self.resume()
+    }
+
+    /// Writes a file of the cluster that only its user may read.
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), Reason> {
+        let file = self.data().join(name);
+        let written = fs::write(&file, bytes)
+            .and_then(|()| fs::set_permissions(&file, fs::Permissions::from_mode(0o600)))
+            .and_then(|()| match self.user {
+                Some((user, group)) => std::os::unix::fs::chown(&file, Some(user), Some(group)),
+                None => Ok(()),
+            });
+        written.map_err(|error| format!("{name} cannot be written: {error}"))
+    }
+
     fn data(&self) -> PathBuf {
         self.folder.join("data")
     }

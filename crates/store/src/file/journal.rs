@@ -124,6 +124,13 @@ impl Known {
         self.ends.get(found).map(|end| end.mark)
     }
 
+    /// The last record before a batch of this file.
+    pub(super) fn before(&self, end: &End) -> Seq {
+        let at = self.ends.partition_point(|other| other.mark.last < end.mark.last);
+        let before = at.checked_sub(1).and_then(|at| self.ends.get(at)).map(|end| end.mark.last);
+        before.or(self.past.as_ref().map(|past| past.until)).unwrap_or_default()
+    }
+
     /// The batches of this file whose last record is in the range.
     pub(super) fn between(&self, after: Seq, until: Seq) -> &[End] {
         let from = self.ends.partition_point(|end| end.mark.last <= after);

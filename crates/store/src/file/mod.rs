@@ -1,5 +1,7 @@
 //! `file:DIR` — one journal file a session, in the format `turnkeep.jsonl`.
 
+mod erase;
+mod gc;
 mod journal;
 mod name;
 mod repair;

@@ -11,6 +11,12 @@ pub(super) const JOURNAL: &str = ".turnkeep.jsonl";
 /// The ending of the mark that a session was deleted while forks still share its past.
 pub(super) const GONE: &str = ".gone";
 
+/// The ending of what will be a journal, once it is whole.
+pub(super) const ASIDE: &str = ".turnkeep.new";
+
+/// The ending of a damaged journal that a repair kept.
+pub(super) const DAMAGED: &str = ".turnkeep.damaged";
+
 /// The stem of the files of a session: a name that no id can turn into a path, alike on every file system. Upper-case
 /// letters are encoded too, because some file systems do not tell them apart.
 pub(super) fn stem(session: &SessionId, life: u32) -> String {

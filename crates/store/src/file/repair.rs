@@ -7,7 +7,6 @@ use super::shelf::Shelf;
 use crate::error::{Error, Result};
 use crate::power::Repaired;
 use crate::verify::Finding;
-use crate::work::lock;
 
 impl Shelf {
     /// Torn tails and damaged lines.
@@ -61,11 +60,13 @@ impl Shelf {
         let Some(session) = session else {
             return Ok(None);
         };
-        let aside = file.with_extension("damaged");
-        let saved = self.disk.rename(&file, &aside).and_then(|()| self.disk.append(&file, kept));
-        let saved = saved.and_then(|()| self.disk.sync(&file)).and_then(|()| self.disk.sync_folder(&self.folder));
-        saved.map_err(|error| Error::io("repair", &file, error))?;
-        lock(&self.files).remove(stem);
+        let aside = self.damaged_file(stem);
+        self.remove_if_there(&aside)?;
+        let saved = self.disk.append(&aside, &bytes).and_then(|()| self.disk.sync(&aside));
+        saved.map_err(|error| Error::io("keep", &aside, error))?;
+        self.write_aside(stem, kept)?;
+        self.take_place(stem)?;
+        self.disk.sync_folder(&self.folder).map_err(|error| Error::io("repair", &file, error))?;
         let lost =
             format!("{} bytes after the damage; all of it is kept in {}", bytes.len() - kept.len(), aside.display());
         Ok(Some(Repaired { session, last, lost }))

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use turnkeep_model::{Batch, Seq, SessionId};
 
 use super::journal::{Ending, Known, Past};
-use super::name::{GONE, JOURNAL, stem};
+use super::name::{ASIDE, DAMAGED, GONE, JOURNAL, stem};
 use crate::disk::{Disk, Stat};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Durability, Notice, Options};
@@ -32,9 +32,11 @@ pub(super) struct Ready {
     pub(super) effects: Effects,
 }
 
-/// A part of a file that holds some batches.
+/// A part of a file that holds some batches: those after a record, up to another.
 pub(super) struct Span {
-    file: PathBuf,
+    stem: String,
+    after: Seq,
+    until: Seq,
     from: u64,
     length: u64,
 }
@@ -49,8 +51,20 @@ impl Shelf {
         self.folder.join(format!("{stem}{JOURNAL}"))
     }
 
-    fn gone_file(&self, stem: &str) -> PathBuf {
+    pub(super) fn gone_file(&self, stem: &str) -> PathBuf {
         self.folder.join(format!("{stem}{GONE}"))
+    }
+
+    pub(super) fn aside_file(&self, stem: &str) -> PathBuf {
+        self.folder.join(format!("{stem}{ASIDE}"))
+    }
+
+    pub(super) fn is_aside(&self, name: &str) -> bool {
+        name.ends_with(ASIDE)
+    }
+
+    pub(super) fn damaged_file(&self, stem: &str) -> PathBuf {
+        self.folder.join(format!("{stem}{DAMAGED}"))
     }
 
     pub(super) fn hold(&self) -> Result<Box<dyn Send>> {
@@ -70,7 +84,7 @@ impl Shelf {
         Err(Error::unknown(session))
     }
 
-    fn is_gone(&self, stem: &str) -> Result<bool> {
+    pub(super) fn is_gone(&self, stem: &str) -> Result<bool> {
         let file = self.gone_file(stem);
         let stat = self.disk.stat(&file).map_err(|error| Error::io("look at", &file, error))?;
         Ok(stat.is_some())
@@ -283,7 +297,7 @@ impl Shelf {
     }
 
     /// Removes a file, and those deleted before it whose past only it shared.
-    fn remove(&self, stem: &str, past: Option<Past>) -> Result<()> {
+    pub(super) fn remove(&self, stem: &str, past: Option<Past>) -> Result<()> {
         let mut next = Some((stem.to_owned(), past));
         while let Some((stem, past)) = next {
             let (file, mark) = (self.journal_file(&stem), self.gone_file(&stem));
@@ -306,7 +320,7 @@ impl Shelf {
     }
 
     /// Up to where forks share the past of this file, if any do.
-    fn shared_until(&self, stem: &str) -> Result<Option<Seq>> {
+    pub(super) fn shared_until(&self, stem: &str) -> Result<Option<Seq>> {
         let mut until = None;
         for other in self.stems()? {
             let known = self.known(&other)?;
@@ -316,9 +330,12 @@ impl Shelf {
         Ok(until)
     }
 
+    pub(super) fn names(&self) -> Result<Vec<String>> {
+        self.disk.list(&self.folder).map_err(|error| Error::io("list", &self.folder, error))
+    }
+
     pub(super) fn stems(&self) -> Result<Vec<String>> {
-        let names = self.disk.list(&self.folder).map_err(|error| Error::io("list", &self.folder, error))?;
-        Ok(names.iter().filter_map(|name| name.strip_suffix(JOURNAL)).map(str::to_owned).collect())
+        Ok(self.names()?.iter().filter_map(|name| name.strip_suffix(JOURNAL)).map(str::to_owned).collect())
     }
 
     pub(super) fn list(&self, query: &Query) -> Result<Page> {
@@ -355,19 +372,50 @@ impl Shelf {
         let mut spans: Vec<Span> = Vec::new();
         for end in known.between(after, until) {
             match spans.last_mut() {
-                Some(span) if span.length < CHUNK => span.length = end.end - span.from,
-                _ => spans.push(Span { file: self.journal_file(stem), from: end.start, length: end.end - end.start }),
+                Some(span) if span.length < CHUNK => {
+                    (span.length, span.until) = (end.end - span.from, end.mark.last);
+                }
+                last => {
+                    let after = last.map_or(known.before(end), |span| span.until);
+                    let (stem, length) = (stem.to_owned(), end.end - end.start);
+                    spans.push(Span { stem, after, until: end.mark.last, from: end.start, length });
+                }
             }
         }
         spans
     }
 
     pub(super) fn read(&self, span: &Span) -> Result<Vec<Batch>> {
-        let bytes = self.disk.read(&span.file, span.from, span.length);
-        let bytes = bytes.map_err(|error| Error::io("read", &span.file, error))?;
-        let text = String::from_utf8(bytes).map_err(|_| not_text().file(&span.file))?;
+        match self.read_at(span) {
+            Ok(batches) if span.is_of(&batches) => Ok(batches),
+            first => self.read_again(span).unwrap_or(first),
+        }
+    }
+
+    /// An erasure may have put another file in the place of this one: its batches stand elsewhere now.
+    fn read_again(&self, span: &Span) -> Option<Result<Vec<Batch>>> {
+        let known = self.known(&span.stem).ok()??;
+        let ends = known.between(span.after, span.until);
+        let (first, last) = (ends.first()?, ends.last()?);
+        let moved = Span { stem: span.stem.clone(), from: first.start, length: last.end - first.start, ..*span };
+        Some(self.read_at(&moved))
+    }
+
+    fn read_at(&self, span: &Span) -> Result<Vec<Batch>> {
+        let file = self.journal_file(&span.stem);
+        let bytes = self.disk.read(&file, span.from, span.length);
+        let bytes = bytes.map_err(|error| Error::io("read", &file, error))?;
+        let text = String::from_utf8(bytes).map_err(|_| not_text().file(&file))?;
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         lines.map(|line| Batch::from_line(line).map(|(batch, _)| batch).map_err(Error::from)).collect()
+    }
+}
+
+impl Span {
+    /// Whether these are its batches.
+    fn is_of(&self, batches: &[Batch]) -> bool {
+        let (first, last) = (batches.first().map(|batch| batch.seq), batches.last().map(Batch::last));
+        first == Some(self.after.next()) && last == Some(self.until)
     }
 }
 

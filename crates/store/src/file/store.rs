@@ -10,7 +10,7 @@ use super::shelf::{Ready, Shelf};
 use crate::disk::{Disk, LocalDisk};
 use crate::error::{Error, Result};
 use crate::options::Options;
-use crate::power::{Repair, Repaired};
+use crate::power::{Erased, Freed, Maintenance, Repair, Repaired, Retention};
 use crate::query::{Page, Query};
 use crate::store::{self, Batches, BoxFuture, Deleted, Store};
 use crate::summary::Effects;
@@ -92,8 +92,24 @@ impl Store for FileStore {
         self.run(move |shelf| shelf.delete(&session))
     }
 
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        Some(self)
+    }
+
     fn repair(&self) -> Option<&dyn Repair> {
         Some(self)
+    }
+}
+
+impl Maintenance for FileStore {
+    fn gc<'a>(&'a self, retention: &'a Retention) -> BoxFuture<'a, Result<Freed>> {
+        let retention = *retention;
+        self.run(move |shelf| shelf.gc(&retention))
+    }
+
+    fn erase<'a>(&'a self, session: &'a SessionId, seq: Option<Seq>, needle: &'a str) -> BoxFuture<'a, Result<Erased>> {
+        let (session, needle) = (session.clone(), needle.to_owned());
+        self.run(move |shelf| shelf.erase(&session, seq, &needle))
     }
 }
 

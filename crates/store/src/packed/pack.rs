@@ -112,6 +112,8 @@ pub(crate) struct Unpacker {
     ready: HashMap<i64, Decompressor<'static>>,
     /// What was decompressed last.
     plain: Vec<u8>,
+    /// For large bodies, which are compressed on their own.
+    alone: Option<Decompressor<'static>>,
 }
 
 impl Unpacker {
@@ -139,6 +141,21 @@ impl Unpacker {
             .decompress_to_buffer(data, &mut self.plain)
             .map_err(|error| damaged("the bytes cannot be read").because(error))?;
         if self.plain.len() == raw { Ok(&self.plain) } else { Err(damaged("some of the bytes are missing")) }
+    }
+}
+
+impl Unpacker {
+    /// A large body.
+    pub(crate) fn body(&mut self, raw: usize, data: &[u8]) -> Result<Vec<u8>> {
+        let unreadable = |error| damaged("a large body cannot be read").because(error);
+        let ready = match &mut self.alone {
+            Some(ready) => ready,
+            none => none.insert(Decompressor::new().map_err(unreadable)?),
+        };
+        let mut plain = Vec::new();
+        plain.try_reserve_exact(raw).map_err(|error| damaged("its length is wrong").because(error))?;
+        ready.decompress_to_buffer(data, &mut plain).map_err(unreadable)?;
+        Ok(plain)
     }
 }
 

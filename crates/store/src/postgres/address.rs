@@ -1,10 +1,12 @@
 //! From a URL to where the database is. Nothing of the URL is shown in an error: it may hold a password.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
+use super::tls::Trust;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Durability, Options};
 
@@ -15,36 +17,88 @@ const SCHEMA: &str = "turnkeep";
 const ANSWER: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// Where the database is, and which schema of it is ours.
+/// Where the database is, which schema of it is ours, and whom we take for the server.
 pub(super) struct Address {
     pub(super) config: Config,
     pub(super) schema: String,
+    pub(super) trust: Trust,
+}
+
+/// The parameters of a URL that are not left to the driver.
+#[derive(Default)]
+struct Ours<'a> {
+    schema: Option<&'a str>,
+    sslmode: Option<&'a str>,
+    sslrootcert: Option<&'a str>,
+}
+
+impl<'a> Ours<'a> {
+    /// Takes a parameter, or gives it back.
+    fn take(&mut self, part: &'a str) -> Option<&'a str> {
+        match part.split_once('=') {
+            Some(("schema", value)) => self.schema = Some(value),
+            Some(("sslmode", value)) => self.sslmode = Some(value),
+            Some(("sslrootcert", value)) => self.sslrootcert = Some(value),
+            _ => return Some(part),
+        }
+        None
+    }
 }
 
 impl Address {
     /// Reads what follows `postgres:` in a URL.
     pub(super) fn parse(place: &str, options: &Options) -> Result<Address> {
         let (server, parameters) = place.split_once('?').unwrap_or((place, ""));
-        let (ours, theirs): (Vec<&str>, Vec<&str>) =
-            parameters.split('&').filter(|part| !part.is_empty()).partition(|part| part.starts_with("schema="));
-        let schema = ours.last().and_then(|part| part.strip_prefix("schema=")).unwrap_or(SCHEMA).to_owned();
+        let mut ours = Ours::default();
+        let parts = parameters.split('&').filter(|part| !part.is_empty());
+        let theirs: Vec<&str> = parts.filter_map(|part| ours.take(part)).collect();
+        let schema = ours.schema.unwrap_or(SCHEMA).to_owned();
         check_schema(&schema)?;
+        let (mode, trust) = encryption(ours.sslmode, ours.sslrootcert)?;
         let url = format!("postgres:{server}?{}", theirs.join("&"));
         let mut config: Config = url.parse().map_err(|_| unreadable())?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             return Err(unreadable());
         }
-        complete(&mut config, &schema, options)?;
-        Ok(Address { config, schema })
+        config.ssl_mode(mode);
+        complete(&mut config, &schema, options);
+        Ok(Address { config, schema, trust })
     }
 }
 
-fn complete(config: &mut Config, schema: &str, options: &Options) -> Result<()> {
-    if config.get_ssl_mode() == SslMode::Require {
-        let what = "this driver speaks to PostgreSQL without TLS";
-        let hint = "use a Unix socket, a private network or a tunnel, and leave `sslmode` out";
-        return Err(Error::new(ErrorKind::Unsupported, what).hint(hint));
+/// What the words of PostgreSQL's own programs mean: whether the connection is encrypted, and whom we take for the server.
+fn encryption(mode: Option<&str>, roots: Option<&str>) -> Result<(SslMode, Trust)> {
+    let roots = roots.map(unescaped).transpose()?;
+    match mode {
+        None | Some("prefer") if roots.is_none() => Ok((SslMode::Prefer, Trust::Anyone)),
+        Some("disable") => Ok((SslMode::Disable, Trust::Anyone)),
+        Some("require") if roots.is_none() => Ok((SslMode::Require, Trust::Anyone)),
+        // As there: whoever names certificates wants them checked.
+        None | Some("prefer" | "require" | "verify-ca") => Ok((SslMode::Require, Trust::Issuer(roots))),
+        Some("verify-full") => Ok((SslMode::Require, Trust::IssuerAndName(roots))),
+        Some(_) => Err(Error::new(ErrorKind::Unsupported, "the URL has another `sslmode` than this program knows")
+            .hint("use disable, prefer, require, verify-ca or verify-full")),
     }
+}
+
+/// A path as it stands in a URL.
+fn unescaped(text: &str) -> Result<PathBuf> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+        bytes.push(match byte {
+            b'%' => digit(rest.next())
+                .zip(digit(rest.next()))
+                .and_then(|(high, low)| u8::try_from(high * 16 + low).ok())
+                .ok_or_else(unreadable)?,
+            other => other,
+        });
+    }
+    String::from_utf8(bytes).map(PathBuf::from).map_err(|_| unreadable())
+}
+
+fn complete(config: &mut Config, schema: &str, options: &Options) {
     if config.get_password().is_none()
         && let Ok(password) = std::env::var("PGPASSWORD")
     {
@@ -65,7 +119,6 @@ fn complete(config: &mut Config, schema: &str, options: &Options) -> Result<()> 
     };
     let theirs = config.get_options().unwrap_or_default().to_owned();
     config.options(format!("{theirs} -c search_path={schema} -c synchronous_commit={commit}").trim_start());
-    Ok(())
 }
 
 fn check_schema(schema: &str) -> Result<()> {
@@ -112,6 +165,22 @@ mod tests {
 
     #[test]
     fn encryption_that_is_asked_for_is_not_silently_left_out() {
-        assert!(parse("//host/db?sslmode=require").is_err_and(|error| error.what().contains("TLS")));
+        let asked = |parameters: &str| {
+            let address = parse(&format!("//host/db?{parameters}")).unwrap();
+            (address.config.get_ssl_mode(), address.trust)
+        };
+        let roots = || Some(PathBuf::from("/a b.pem"));
+
+        assert_eq!(asked(""), (SslMode::Prefer, Trust::Anyone));
+        assert_eq!(asked("sslmode=prefer"), (SslMode::Prefer, Trust::Anyone));
+        assert_eq!(asked("sslmode=disable"), (SslMode::Disable, Trust::Anyone));
+        assert_eq!(asked("sslmode=require"), (SslMode::Require, Trust::Anyone));
+        assert_eq!(asked("sslrootcert=/a%20b.pem"), (SslMode::Require, Trust::Issuer(roots())));
+        assert_eq!(asked("sslmode=require&sslrootcert=/a%20b.pem"), (SslMode::Require, Trust::Issuer(roots())));
+        assert_eq!(asked("sslmode=verify-ca"), (SslMode::Require, Trust::Issuer(None)));
+        assert_eq!(asked("sslmode=verify-full"), (SslMode::Require, Trust::IssuerAndName(None)));
+        assert!(parse("//host/db?sslmode=verify").is_err_and(|error| error.remedy().is_some()));
+        assert!(parse("//host/db?sslmode=").is_err());
+        assert!(parse("//host/db?sslmode=verify-full&sslrootcert=%zz").is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Appending: one statement, one round trip, and certainty about it after a lost connection.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::GenericClient;
@@ -41,6 +41,12 @@ const BODIES: &str = ", o AS (INSERT INTO body (hash, refs, raw, data) SELECT t.
      ON CONFLICT (hash) DO UPDATE SET refs = body.refs + excluded.refs)";
 
 const END: &str = " SELECT sid, epoch FROM s";
+
+/// The statements: for a new session or one that goes on, without and with large bodies.
+static BEGIN_PLAIN: LazyLock<String> = LazyLock::new(|| [BEGIN, BATCH, END].concat());
+static BEGIN_LARGE: LazyLock<String> = LazyLock::new(|| [BEGIN, BATCH, BODIES, END].concat());
+static GO_ON_PLAIN: LazyLock<String> = LazyLock::new(|| [GO_ON, BATCH, END].concat());
+static GO_ON_LARGE: LazyLock<String> = LazyLock::new(|| [GO_ON, BATCH, BODIES, END].concat());
 
 /// Where an append went: the session's row, and how often that was changed other than by appending.
 #[derive(Debug, Clone, Copy)]
@@ -145,9 +151,13 @@ pub(super) async fn put(client: &impl GenericClient, base: &Base, ready: &Ready,
     if hashes.is_some() {
         parameters.extend::<[&(dyn ToSql + Sync); 4]>([&bodies.hashes, &bodies.refs, &bodies.raws, &bodies.datas]);
     }
-    let head = if ready.at == Seq::START { BEGIN } else { GO_ON };
-    let text = [head, BATCH, if hashes.is_some() { BODIES } else { "" }, END].concat();
-    let row = query_opt(client, &text, &parameters).await?;
+    let text = match (ready.at == Seq::START, hashes.is_some()) {
+        (true, false) => &BEGIN_PLAIN,
+        (true, true) => &BEGIN_LARGE,
+        (false, false) => &GO_ON_PLAIN,
+        (false, true) => &GO_ON_LARGE,
+    };
+    let row = query_opt(client, text, &parameters).await?;
     row.map(|row| Ok(Landed { sid: get(&row, 0)?, epoch: get(&row, 1)? })).transpose()
 }
 

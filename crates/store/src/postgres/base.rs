@@ -4,14 +4,14 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, QueueMode, RecyclingMethod, Runtime};
 use tokio::sync::Notify;
-use tokio_postgres::NoTls;
 
 use super::address::Address;
 use super::fault::{from_server, no_connection};
 use super::heads::Residents;
 use super::schema;
+use super::tls;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::packed::dictionary::Dictionaries;
@@ -89,9 +89,10 @@ impl Base {
 
 fn pool(address: &Address) -> Result<Pool> {
     let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let manager = Manager::from_config(address.config.clone(), NoTls, manager);
-    let pool = Pool::builder(manager).max_size(CONNECTIONS).runtime(Runtime::Tokio1).build();
-    pool.map_err(|error| Error::new(ErrorKind::Unavailable, "no connections can be made").because(error))
+    let manager = Manager::from_config(address.config.clone(), tls::connector(&address.trust)?, manager);
+    // The connection that was used last knows the statements, and its server process is awake.
+    let pool = Pool::builder(manager).max_size(CONNECTIONS).queue_mode(QueueMode::Lifo).runtime(Runtime::Tokio1);
+    pool.build().map_err(|error| Error::new(ErrorKind::Unavailable, "no connections can be made").because(error))
 }
 
 /// Whether trying again may help, and is not yet hopeless.

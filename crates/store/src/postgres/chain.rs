@@ -140,20 +140,32 @@ pub(super) async fn batches(client: &impl GenericClient, base: &Base, part: Segm
     }
 }
 
-/// The batches of rows.
+/// From how many bytes of lines on others do not wait while they are read.
+const LONG: usize = 1 << 16;
+
+/// The batches of rows. Many of them are read while the runtime goes on elsewhere.
 pub(super) async fn parse(client: &impl GenericClient, base: &Base, rows: &[Stored]) -> Result<Vec<Batch>> {
-    let lines = lines(client, base, rows).await?;
-    let parse = |(line, row): (Result<String>, &Stored)| {
-        let batch = line.and_then(|line| Ok(Batch::from_line_spelled(&line, row.spelling)?));
-        batch.map_err(|error| error.seq(row.first))
+    let bodies = bodies(client, rows).await?;
+    let parse = || {
+        let lines = lines_with(base, rows, &bodies)?;
+        lines.into_iter().zip(rows).map(|(line, row)| batch_of(line, row)).collect()
     };
-    lines.into_iter().zip(rows).map(parse).collect()
+    let long = rows.iter().map(|row| row.raw).sum::<usize>() > LONG || !bodies.is_empty();
+    if long { tokio::task::block_in_place(parse) } else { parse() }
+}
+
+fn batch_of(line: Result<String>, row: &Stored) -> Result<Batch> {
+    let batch = line.and_then(|line| Ok(Batch::from_line_spelled(&line, row.spelling)?));
+    batch.map_err(|error| error.seq(row.first))
 }
 
 /// The lines of rows, each on its own: one that is damaged harms no other.
 pub(super) async fn lines(client: &impl GenericClient, base: &Base, rows: &[Stored]) -> Result<Vec<Result<String>>> {
-    let bodies = bodies(client, rows).await?;
-    base.unpack(|unpacker| Ok(rows.iter().map(|row| line(base, unpacker, row, &bodies)).collect()))
+    lines_with(base, rows, &bodies(client, rows).await?)
+}
+
+fn lines_with(base: &Base, rows: &[Stored], bodies: &Bodies) -> Result<Vec<Result<String>>> {
+    base.unpack(|unpacker| Ok(rows.iter().map(|row| line(base, unpacker, row, bodies)).collect()))
 }
 
 /// The line of one row.
@@ -175,11 +187,11 @@ async fn bodies(client: &impl GenericClient, rows: &[Stored]) -> Result<Bodies> 
 }
 
 fn line(base: &Base, unpacker: &mut Unpacker, row: &Stored, bodies: &Bodies) -> Result<String> {
-    let body = |hash: &Vec<u8>| {
+    let mut body = |hash: &Vec<u8>| {
         let (raw, data) = bodies.get(hash).ok_or_else(|| damaged("a large body is missing"))?;
-        zstd::bulk::decompress(data, *raw).map_err(|error| damaged("a large body cannot be read").because(error))
+        unpacker.body(*raw, data)
     };
-    let bodies: Vec<Vec<u8>> = row.bodies.iter().map(body).collect::<Result<_>>()?;
+    let bodies: Vec<Vec<u8>> = row.bodies.iter().map(&mut body).collect::<Result<_>>()?;
     let find = |id| base.dictionaries.get(id).ok_or_else(|| damaged("a dictionary is missing"));
     let rest = unpacker.decompress(row.dictionary, row.raw, &row.data, find)?;
     join(rest, &bodies)

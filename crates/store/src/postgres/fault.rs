@@ -32,6 +32,11 @@ pub(super) fn failed(error: tokio_postgres::Error) -> Error {
     if text.starts_with("authentication") || text.starts_with("invalid configuration") {
         return Error::new(ErrorKind::Io, "PostgreSQL wants other credentials").hint("check the user and the password");
     }
+    if text.starts_with("error performing TLS handshake") {
+        return Error::new(ErrorKind::Io, "no encrypted connection to PostgreSQL could be made")
+            .hint("the server must offer TLS, with a certificate that `sslmode` and `sslrootcert` of the URL accept")
+            .because(error);
+    }
     Error::new(ErrorKind::Unavailable, "the connection to PostgreSQL failed")
         .hint("check that it runs and can be reached, then try again")
         .because(error)

@@ -35,7 +35,7 @@ const WAITING: &str = concat!(
     " FROM session WHERE id IS NOT NULL AND status IN ('pending', 'in_progress', 'waiting_for_tools') \
      AND (lease_until IS NULL OR lease_until <= ",
     now!("$1"),
-    ") ORDER BY updated, sid LIMIT 1 FOR UPDATE SKIP LOCKED"
+    ") ORDER BY hour, updated, sid LIMIT 1 FOR UPDATE SKIP LOCKED"
 );
 
 pub(super) async fn claim_next(base: &Arc<Base>, claim: &Claim) -> Result<Option<Lease>> {

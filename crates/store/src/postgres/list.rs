@@ -6,6 +6,7 @@ use turnkeep_model::{Seq, SessionId};
 
 use super::base::Base;
 use super::nul::{hide, show};
+use super::schema::hour;
 use super::sql::{get, query, unsigned};
 use crate::error::Result;
 use crate::query::{Page, Query, Sort};
@@ -17,7 +18,7 @@ const COLUMNS: &str =
 pub(super) async fn list(base: &Base, asked: &Query) -> Result<Page> {
     let Conditions { text, values } = Conditions::of(asked);
     let order = match asked.sort {
-        Sort::Updated => "updated DESC, id",
+        Sort::Updated => "hour DESC, updated DESC, id",
         Sort::Created => "created DESC, id",
         Sort::Id => "id",
     };
@@ -66,8 +67,8 @@ impl Conditions {
         let part = query.text.as_ref().map(|text| text.to_ascii_lowercase());
         conditions.word(r#"strpos(lower(title COLLATE "C"), ?) > 0"#, part.as_deref());
         conditions.word("origin = ?", query.parent.as_ref().map(SessionId::as_str));
-        conditions.time("updated >= ?", query.since);
-        conditions.time("updated < ?", query.before);
+        conditions.time("hour >= ? AND updated >= ?", query.since);
+        conditions.time("hour <= ? AND updated < ?", query.before);
         for (key, value) in &query.tags {
             conditions.tag(key, value.as_deref());
         }
@@ -94,7 +95,7 @@ impl Conditions {
 
     fn time(&mut self, condition: &str, time: Option<i64>) {
         if let Some(time) = time {
-            self.add(condition, vec![Box::new(time)]);
+            self.add(condition, vec![Box::new(hour(time)), Box::new(time)]);
         }
     }
 
@@ -113,7 +114,10 @@ impl Conditions {
         };
         let id = Box::new(after.id.as_str().to_owned());
         let column = match query.sort {
-            Sort::Updated => "updated",
+            Sort::Updated => {
+                self.add("hour <= ?", vec![Box::new(hour(after.time))]);
+                "updated"
+            }
             Sort::Created => "created",
             Sort::Id => return self.add("id > ?", vec![id]),
         };

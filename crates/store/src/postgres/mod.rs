@@ -23,5 +23,6 @@ mod schema;
 mod search;
 mod sql;
 mod store;
+mod tls;
 
 pub use store::PostgresStore;

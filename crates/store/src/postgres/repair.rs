@@ -6,9 +6,10 @@ use turnkeep_model::{Batch, Seq, SessionId};
 use super::base::Base;
 use super::chain::{Segment, begun, lines, must_find, segments, segments_of};
 use super::fault::failed;
+use super::nul::hide;
 use super::remove::remove_batches;
 use super::schema::alone;
-use super::sql::{execute, get, query, signed, unsigned};
+use super::sql::{execute, get, query, query_opt, signed, unsigned};
 use crate::error::Result;
 use crate::power::Repaired;
 use crate::summary::{Effects, Summary};
@@ -63,11 +64,14 @@ pub(super) async fn repair(base: &Base) -> Result<Vec<Repaired>> {
         let good = good_end(&client, base, Segment { sid, after, until: last }).await?;
         if good < last {
             let transaction = client.transaction().await.map_err(failed)?;
-            cut(&transaction, base, sid, good).await?;
+            cut(&transaction, sid, good).await?;
             transaction.commit().await.map_err(failed)?;
             let lost = format!("records {} to {last}", good.next());
             repaired.extend(id.map(|id| Repaired { session: SessionId::new(id), last: good, lost }));
         }
+        let transaction = client.transaction().await.map_err(failed)?;
+        list_anew(&transaction, base, sid).await?;
+        transaction.commit().await.map_err(failed)?;
     }
     let transaction = client.transaction().await.map_err(failed)?;
     recount(&transaction).await?;
@@ -96,13 +100,23 @@ async fn good_end(client: &impl GenericClient, base: &Base, segment: Segment) ->
     Ok(good)
 }
 
-/// Cuts a session off after `good` and counts it anew.
-async fn cut(transaction: &Transaction<'_>, base: &Base, sid: i64, good: Seq) -> Result<()> {
+/// Cuts a session off after `good`.
+async fn cut(transaction: &Transaction<'_>, sid: i64, good: Seq) -> Result<()> {
     alone(transaction).await?;
     execute(transaction, "SELECT 1 FROM session WHERE sid = $1 FOR UPDATE", &[&sid]).await?;
     remove_batches(transaction, sid, good).await?;
+    let text = "UPDATE session SET last = $2, indexed = least(indexed, $2), epoch = epoch + 1 WHERE sid = $1";
+    execute(transaction, text, &[&sid, &signed(good.0)]).await.map(drop)
+}
+
+/// Makes anew what listings show of a session: its counts, and what it is called unless a fork has that from its parent.
+async fn list_anew(transaction: &Transaction<'_>, base: &Base, sid: i64) -> Result<()> {
+    let Some(row) = query_opt(transaction, "SELECT last FROM session WHERE sid = $1 FOR UPDATE", &[&sid]).await? else {
+        return Ok(());
+    };
+    let last = Seq(unsigned(&row, 0)?);
     let mut summary = Summary::new(SessionId::new(""));
-    for segment in segments_of(transaction, sid, good).await? {
+    for segment in segments_of(transaction, sid, last).await? {
         let rows = begun(transaction, segment).await?;
         for (line, row) in lines(transaction, base, &rows).await?.into_iter().zip(&rows) {
             let line = line?;
@@ -110,11 +124,15 @@ async fn cut(transaction: &Transaction<'_>, base: &Base, sid: i64, good: Seq) ->
             summary.apply(&Effects::of(&batch, line.len()), 0);
         }
     }
-    let text = "UPDATE session SET last = $2, turns = $3, blocks = $4, bytes = $5, indexed = least(indexed, $2), \
-         epoch = epoch + 1 WHERE sid = $1";
+    let text = "UPDATE session SET turns = $2, blocks = $3, bytes = $4 WHERE sid = $1";
     let counts = [summary.turns, summary.blocks, summary.bytes].map(signed);
     let [turns, blocks, bytes] = &counts;
-    execute(transaction, text, &[&sid, &signed(good.0), turns, blocks, bytes]).await.map(drop)
+    execute(transaction, text, &[&sid, turns, blocks, bytes]).await?;
+    let text = "UPDATE session SET title = $2, status = $3, tag_keys = $4, tag_values = $5 \
+         WHERE sid = $1 AND past IS NULL AND id IS NOT NULL";
+    let (title, status) = (summary.title.as_deref().map(hide), summary.status.as_deref().map(hide));
+    let (keys, values): (Vec<_>, Vec<_>) = summary.tags.iter().map(|(key, value)| (hide(key), hide(value))).unzip();
+    execute(transaction, text, &[&sid, &title, &status, &keys, &values]).await.map(drop)
 }
 
 /// Counts the uses of bodies anew, and drops cached heads.

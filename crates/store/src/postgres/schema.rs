@@ -7,10 +7,12 @@ use super::sql::{execute, get, query_one, query_opt};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Every version of the schema: what it brought, and how to get there from the one before.
-const VERSIONS: &[(&str, &str)] = &[("The first: sessions, batches, bodies, heads and the search index.", V1)];
+const VERSIONS: &[(&str, &str)] = &[
+    ("The first: sessions, batches, bodies, heads and the search index.", V1),
+    ("An append changes no index of the session's row, and checks no key of it again.", V2),
+];
 
 // Ids are compared byte by byte, whatever the database's own order. What is compressed already is not compressed again.
-// Every append changes the row of its session, and with it every index: there are only those that cannot be done without.
 const V1: &str = r#"
 CREATE TABLE session (
     sid bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -65,6 +67,23 @@ CREATE TABLE words (sid bigint NOT NULL REFERENCES session (sid) ON DELETE CASCA
     seq bigint NOT NULL, part integer NOT NULL, lexemes tsvector NOT NULL, PRIMARY KEY (sid, seq, part));
 CREATE INDEX words_lexemes ON words USING gin (lexemes);
 "#;
+
+// An update that changes no indexed column stays in its page and touches no index. So listings and workers find sessions
+// by the hour of their last change, and sort within it. That the session of a batch is there is sure without a key: the
+// batch hangs from the update of its row, in one statement.
+const V2: &str = "
+ALTER TABLE session ADD COLUMN hour bigint NOT NULL GENERATED ALWAYS AS (updated / 3600000) STORED;
+DROP INDEX session_updated;
+DROP INDEX session_waiting;
+CREATE INDEX session_hour ON session (hour);
+CREATE INDEX session_waiting ON session (hour) WHERE status IN ('pending', 'in_progress', 'waiting_for_tools');
+ALTER TABLE batch DROP CONSTRAINT batch_sid_fkey;
+";
+
+/// The hour of a time in milliseconds, as the session's row has it.
+pub(super) fn hour(time: i64) -> i64 {
+    time / 3_600_000
+}
 
 /// Locks that only this program knows: one for changing the schema, one for the search index and what it must not see.
 const MIGRATION: i32 = 0x5475_726e;

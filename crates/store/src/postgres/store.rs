@@ -24,8 +24,9 @@ use crate::verify::Finding;
 use crate::window::Window;
 use crate::work::gone;
 
-/// How many threads the runtime has.
-const THREADS: usize = 2;
+/// How many threads the runtime has: a request and its connection need not wake each other up. Batches are read from
+/// their rows on threads beside it.
+const THREADS: usize = 1;
 
 /// How many pages of a journal are fetched at the same time.
 const AHEAD: usize = 3;

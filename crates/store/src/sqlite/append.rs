@@ -69,7 +69,7 @@ fn update(desk: &Desk, place: &Place, effects: &Effects) -> Result<Summary> {
     Ok(summary)
 }
 
-fn set_tags(desk: &Desk, sid: i64, tags: &[(String, String)]) -> Result<()> {
+pub(super) fn set_tags(desk: &Desk, sid: i64, tags: &[(String, String)]) -> Result<()> {
     let mut delete = desk.connection.prepare_cached("DELETE FROM tag WHERE sid = ?1").map_err(failed)?;
     delete.execute([sid]).map_err(failed)?;
     let mut insert = desk.connection.prepare_cached("INSERT INTO tag VALUES (?1, ?2, ?3, ?4)").map_err(failed)?;

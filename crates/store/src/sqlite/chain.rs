@@ -221,17 +221,18 @@ fn read_batch(
 
 fn line(row: &Stored, connection: &Connection, dictionaries: &Dictionaries, unpacker: &mut Unpacker) -> Result<String> {
     let hashes = row.bodies.as_deref().unwrap_or_default().chunks(32);
-    let bodies: Vec<Vec<u8>> = hashes.map(|hash| body(connection, hash)).collect::<Result<_>>()?;
+    let bodies: Vec<Vec<u8>> = hashes.map(|hash| body(connection, unpacker, hash)).collect::<Result<_>>()?;
     let find = |id| find_dictionary(connection, dictionaries, id);
     join(unpacker.decompress(row.dictionary, row.raw, &row.data, find)?, &bodies)
 }
 
-fn body(connection: &Connection, hash: &[u8]) -> Result<Vec<u8>> {
+fn body(connection: &Connection, unpacker: &mut Unpacker, hash: &[u8]) -> Result<Vec<u8>> {
     let mut select = connection.prepare_cached("SELECT raw, data FROM body WHERE hash = ?1").map_err(failed)?;
-    let found = select.query_row([hash], |row| Ok((unsigned(row, 0)?, row.get::<_, Vec<u8>>(1)?)));
-    let (raw, data) = found.optional().map_err(failed)?.ok_or_else(|| damaged("a large body is missing"))?;
-    let raw = usize::try_from(raw).unwrap_or_default();
-    zstd::bulk::decompress(&data, raw).map_err(|error| damaged("a large body cannot be read").because(error))
+    let mut rows = select.query([hash]).map_err(failed)?;
+    let row = rows.next().map_err(failed)?.ok_or_else(|| damaged("a large body is missing"))?;
+    let raw = usize::try_from(unsigned(row, 0).map_err(failed)?).unwrap_or_default();
+    let data = row.get_ref(1).map_err(failed)?.as_blob();
+    unpacker.body(raw, data.map_err(|error| damaged("a row has another shape").because(error))?)
 }
 
 fn find_dictionary(connection: &Connection, dictionaries: &Dictionaries, id: i64) -> Result<Arc<Dictionary>> {

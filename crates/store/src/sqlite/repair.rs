@@ -3,6 +3,7 @@
 use rusqlite::params;
 use turnkeep_model::{Batch, Seq, SessionId};
 
+use super::append::set_tags;
 use super::chain::{Segment, key_up_to, seq_of, signed, unsigned};
 use super::desk::{Desk, transact};
 use super::remove::remove_batches;
@@ -80,6 +81,7 @@ pub(super) fn repair(desk: &mut Desk) -> Result<Vec<Repaired>> {
             let lost = format!("records {} to {last}", good.next());
             repaired.extend(id.map(|id| Repaired { session: SessionId::new(id), last: good, lost }));
         }
+        transact(desk, |desk| list_anew(desk, sid, good))?;
     }
     transact(desk, recount)?;
     Ok(repaired)
@@ -112,11 +114,17 @@ fn firsts(desk: &Desk, segment: Segment) -> Result<Vec<Seq>> {
     rows.map(|at| at.map(seq_of)).collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
-/// Cuts a session off after `good`, with the forks that leave it later, and counts it anew.
+/// Cuts a session off after `good`, with the forks that leave it later.
 fn cut(desk: &mut Desk, sid: i64, good: Seq) -> Result<()> {
     remove_batches(desk, sid, good)?;
+    let text = "UPDATE session SET last = ?2, indexed = min(indexed, ?2) WHERE sid = ?1";
+    desk.connection.execute(text, params![sid, signed(good.0)]).map(drop).map_err(failed)
+}
+
+/// Makes anew what listings show of a session: its counts, and what it is called unless a fork has that from its parent.
+fn list_anew(desk: &mut Desk, sid: i64, last: Seq) -> Result<()> {
     let mut summary = Summary::new(SessionId::new(""));
-    for segment in desk.segments(sid, good)? {
+    for segment in desk.segments(sid, last)? {
         desk.each_line(segment.sid, segment.after.next(), segment.until, |_, line, spelling| {
             let batch = Batch::from_line_spelled(line, spelling)?;
             summary.apply(&Effects::of(&batch, line.len()), 0);
@@ -125,11 +133,15 @@ fn cut(desk: &mut Desk, sid: i64, good: Seq) -> Result<()> {
     }
     desk.connection
         .execute(
-            "UPDATE session SET last = ?2, turns = ?3, blocks = ?4, bytes = ?5, indexed = min(indexed, ?2) WHERE sid = ?1",
-            params![sid, signed(good.0), signed(summary.turns), signed(summary.blocks), signed(summary.bytes)],
+            "UPDATE session SET turns = ?2, blocks = ?3, bytes = ?4 WHERE sid = ?1",
+            params![sid, signed(summary.turns), signed(summary.blocks), signed(summary.bytes)],
         )
-        .map(drop)
-        .map_err(failed)
+        .map_err(failed)?;
+    let text = "UPDATE session SET title = ?2, status = ?3 WHERE sid = ?1 AND past IS NULL AND id IS NOT NULL";
+    if desk.connection.execute(text, params![sid, summary.title, summary.status]).map_err(failed)? > 0 {
+        set_tags(desk, sid, &summary.tags)?;
+    }
+    Ok(())
 }
 
 /// Counts the uses of bodies anew, and drops cached heads.

@@ -33,6 +33,11 @@ const READERS: usize = 4;
 const PAGE: u64 = 1 << 19;
 const AHEAD: usize = 3;
 
+/// A short journal is read in this many pages, so that more than one thread reads it, unless they would be shorter than
+/// what it costs to ask for one.
+const SHARES: u64 = 4;
+const SHORTEST: u64 = 1 << 16;
+
 /// One SQLite file.
 pub struct SqliteStore {
     /// Before the writer: the last connection that is closed writes the log back and removes it.
@@ -107,7 +112,8 @@ fn keep_dictionary(desk: &mut Desk, bytes: Vec<u8>) -> Result<()> {
 /// The ranges of a journal to read after `after`, each of about one page.
 fn pages(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<Vec<Segment>> {
     let place = desk.must_find(session)?;
-    let step = (PAGE / (place.bytes / place.last.0.max(1)).max(1)).max(16);
+    let page = (place.bytes / SHARES).clamp(SHORTEST, PAGE);
+    let step = (page / (place.bytes / place.last.0.max(1)).max(1)).max(4);
     let mut pages = Vec::new();
     for segment in desk.segments(place.sid, place.last)?.into_iter().filter(|segment| segment.until > after) {
         let mut from = segment.after;

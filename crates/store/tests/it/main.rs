@@ -5,6 +5,9 @@
 mod denied;
 #[cfg(feature = "sqlite")]
 mod erase;
+#[cfg(all(unix, feature = "postgres"))]
+mod frozen;
+mod flip;
 mod kill;
 mod laws;
 #[cfg(all(unix, feature = "postgres"))]
@@ -15,5 +18,7 @@ mod postgres;
 mod power;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(all(unix, feature = "postgres"))]
+mod tls;
 mod torn;
 mod url;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use pollster::block_on;
 use turnkeep_model::Seq;
+use turnkeep_store::disk::Disk;
 use turnkeep_store::{FileStore, Finding, Listener, Notice, Options, Store, StoreExt};
 use turnkeep_testkit::Home;
 use turnkeep_testkit::disk::{Aftermath, SimDisk};
@@ -147,4 +148,62 @@ fn without_syncs_a_loss_of_power_loses_what_was_acknowledged() {
 
     assert_eq!(block_on(killed.last(&id("a"))).unwrap(), Seq(1));
     assert!(block_on(dark.last(&id("a"))).is_err());
+}
+
+/// Every byte of every file of a disk, as text.
+fn everything(disk: &SimDisk, folder: &Path) -> String {
+    let names = disk.list(folder).unwrap();
+    let bytes = names.iter().flat_map(|name| disk.read(&folder.join(name), 0, u64::MAX).unwrap());
+    String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
+}
+
+#[test]
+fn a_fault_at_any_write_of_an_erasure_keeps_every_record() {
+    let (folder, secret) = (Path::new("/store"), "hunter2");
+    for fault in 1.. {
+        let disk = Arc::new(SimDisk::failing_at(fault));
+        let store = FileStore::on(disk.clone(), folder, Options::default()).unwrap();
+        let filled = block_on(async {
+            store.append(&id("a"), Seq::START, &said(Seq(0), secret)).await?;
+            store.append(&id("a"), Seq(1), &said(Seq(1), "plain")).await?;
+            store.fork(&id("a"), Seq(2), &id("fork")).await?;
+            store.append(&id("fork"), Seq(2), &said(Seq(2), secret)).await
+        });
+        let erased = block_on(store.maintenance().unwrap().erase(&id("fork"), None, secret));
+        for aftermath in Aftermath::ALL.into_iter().filter(|_| filled.is_ok()) {
+            let after = Arc::new(disk.after(aftermath));
+            let store = FileStore::on(after.clone(), folder, Options::default()).unwrap();
+            for (name, last) in [("a", Seq(2)), ("fork", Seq(3))] {
+                let journal = block_on(store.journal(&id(name))).unwrap();
+                assert_eq!((journal.last(), journal.check().is_ok()), (last, true), "fault at {fault}, {aftermath:?}");
+            }
+            block_on(store.maintenance().unwrap().erase(&id("fork"), None, secret)).unwrap();
+            block_on(store.maintenance().unwrap().gc(&turnkeep_store::Retention::default())).unwrap();
+            assert!(!everything(&after, folder).contains(secret), "fault at {fault}, {aftermath:?}");
+            assert_eq!(block_on(store.load(&id("fork"))).unwrap().session.logs, ["[erased]", "plain", "[erased]"]);
+        }
+        if !disk.failed() {
+            assert_eq!(erased.unwrap().records, [Seq(1), Seq(3)]);
+            assert!(!everything(&disk, folder).contains(secret));
+            return;
+        }
+    }
+}
+
+#[test]
+fn whoever_reads_while_a_secret_is_erased_reads_on() {
+    let home = Home::new("file");
+    let store = home.open();
+    let mut at = Seq::START;
+    for n in 0..40 {
+        at = block_on(store.append(&id("s"), at, &said(at, &format!("{n} hunter2 {}", "x".repeat(40_000))))).unwrap();
+    }
+    let mut reading = store.read(&id("s"), Seq::START);
+    let first = block_on(futures_util::StreamExt::next(&mut reading)).unwrap().unwrap();
+
+    block_on(home.open().maintenance().unwrap().erase(&id("s"), None, "hunter2")).unwrap();
+
+    let rest: Vec<_> = block_on(futures_util::TryStreamExt::try_collect(reading)).unwrap();
+    let seqs: Vec<Seq> = std::iter::once(&first).chain(&rest).map(|batch| batch.seq).collect();
+    assert_eq!(seqs, (1..=40).map(Seq).collect::<Vec<_>>());
 }

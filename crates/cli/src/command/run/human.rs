@@ -27,7 +27,7 @@ pub(crate) fn deny(args: &Deny) -> Ending {
 }
 
 fn decide(id: &str, call: &str, judgement: Judgement, who: &Who, what: &str) -> Ending {
-    let store = who.place.open()?;
+    let store = who.place.there()?;
     let judgement = Judgement { digest: who.digest.clone(), by: who.by.clone(), ..judgement };
     let (session, call) = (SessionId::new(id), CallId::given(call));
     let seq = block_on(human::decide(&*store, &session, &call, &judgement, &Ports::default()))?;
@@ -35,7 +35,7 @@ fn decide(id: &str, call: &str, judgement: Judgement, who: &Who, what: &str) -> 
 }
 
 pub(crate) fn resolve(args: &Resolve) -> Ending {
-    let store = args.place.open()?;
+    let store = args.place.there()?;
     let (session, call) = (SessionId::new(args.id.as_str()), CallId::given(args.call.as_str()));
     let (knowledge, what) = match &args.known.done {
         Some(result) => (Knowledge::Done(output(result)), "has its result"),

@@ -9,16 +9,21 @@ use turnkeep_model::{Body, Event, Json, Ledger, Object, Session, SessionId, Tool
 use turnkeep_store::StoreExt;
 
 use super::super::Ending;
-use crate::args::Show;
-use crate::exit::Exit;
+use crate::args::{Show, is_dash};
+use crate::exit::{Exit, Stop};
 use crate::report::object;
 use crate::terminal::{BOLD, DIM, print, print_json};
 use crate::visible::shortened;
 
 /// `turnkeep show ID --ledger`
 pub(crate) fn ledger(args: &Show) -> Ending {
+    if args.input.exists() || is_dash(&args.input) {
+        let what = "a file has no ledger; only a stored session has one".to_owned();
+        let id = "`turnkeep import FILE` stores it, then name its id".to_owned();
+        return Err(Stop::Usage(what, id));
+    }
     let id = SessionId::new(args.input.to_string_lossy());
-    let loaded = block_on(args.place.open()?.load(&id))?;
+    let loaded = block_on(args.place.there()?.load(&id))?;
     let rows = calls(&loaded.session).map(|(turn, call)| row(turn, call, &loaded.session, &loaded.ledger));
     let rows: Vec<Row> = rows.collect();
     if args.json {

@@ -17,7 +17,7 @@ use crate::terminal::{print, print_json, say};
 use crate::visible::visible;
 
 pub(crate) fn resume(args: &Resume) -> Ending {
-    let store = args.place.open()?;
+    let store = args.place.there()?;
     match &args.script {
         Some(_) => go_on(args, store),
         None => show_plan(args, &*store),

@@ -17,7 +17,7 @@ use crate::terminal::print_bytes;
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(crate) fn tail(args: &Tail) -> Ending {
-    let (store, id) = (args.place.open()?, SessionId::new(args.id.as_str()));
+    let (store, id) = (args.place.there()?, SessionId::new(args.id.as_str()));
     // A session that is not there is an error, not something to wait for.
     block_on(store.last(&id))?;
     let mut told = Told::new(&id, args);

@@ -60,14 +60,14 @@ fn import_all(store: &dyn Store, archive: &Archive) -> Result<Vec<(Imported, Jou
 
 /// A stored session as an archive, with its journal.
 pub(crate) fn load(place: &Place, id: &str) -> Result<Archive, Stop> {
-    let store = place.open()?;
+    let store = place.there()?;
     let id = SessionId::new(id);
     let loaded = block_on(store.load(&id))?;
     Ok(Archive { seq: Some(loaded.seq), ..Archive::from(loaded.session) })
 }
 
 pub(crate) fn export(args: &Export) -> Ending {
-    let store = args.place.open()?;
+    let store = args.place.there()?;
     let id = SessionId::new(args.id.as_str());
     let journal = block_on(store.journal(&id))?;
     // A journal is written as it is; other formats get the session with its own id.
@@ -85,7 +85,7 @@ pub(crate) fn export(args: &Export) -> Ending {
 }
 
 pub(crate) fn copy(args: &Copy) -> Ending {
-    let (from, to) = (args.place.open()?, open(&args.to_store)?);
+    let (from, to) = (args.place.there()?, open(&args.to_store)?);
     let ids = match args.ids.as_slice() {
         [] => all_ids(&*from)?,
         ids => ids.iter().map(|id| SessionId::new(id.as_str())).collect(),

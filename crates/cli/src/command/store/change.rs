@@ -12,7 +12,7 @@ use crate::terminal::{print, print_json};
 use crate::visible::visible;
 
 pub(crate) fn fork(args: &Fork) -> Ending {
-    let store = args.place.open()?;
+    let store = args.place.there()?;
     let session = SessionId::new(args.id.as_str());
     let at = match args.at {
         Some(at) => Seq(at),
@@ -45,7 +45,7 @@ fn free_name(store: &dyn turnkeep_store::Store, session: &SessionId, at: Seq) ->
 }
 
 pub(crate) fn rm(args: &Rm) -> Ending {
-    let store = args.place.open()?;
+    let store = args.place.there()?;
     let mut removed = Vec::new();
     for id in &args.ids {
         let deleted = block_on(store.delete(&SessionId::new(id.as_str())))?;

@@ -22,7 +22,7 @@ use crate::visible::visible;
 const SHORT: usize = 8;
 
 pub(crate) fn erase(args: &Erase) -> Ending {
-    let store = args.place.open()?;
+    let store = args.place.there()?;
     let Some(maintenance) = store.maintenance() else {
         return Err(cannot("this store cannot erase"));
     };

@@ -16,7 +16,7 @@ use crate::visible::shortened;
 const TRIES: usize = 20;
 
 pub(crate) fn tag(args: &Tag) -> Ending {
-    let store = args.place.open()?;
+    let store = args.place.there()?;
     let session = SessionId::new(args.id.as_str());
     let mut summary = block_on(store.summary(&session))?;
     if args.changes() {

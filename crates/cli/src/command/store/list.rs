@@ -1,15 +1,16 @@
 //! `turnkeep ls` and `turnkeep search`
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use pollster::block_on;
 use turnkeep_model::{Json, SessionId, Time};
-use turnkeep_store::{Cursor, Error, ErrorKind, Hit, Query, SearchQuery, Summary};
+use turnkeep_store::{Cursor, Error, ErrorKind, Hit, MemoryStore, Query, SearchQuery, Store, Summary};
 
 use super::super::Ending;
-use crate::exit::Exit;
+use crate::exit::{Exit, Stop};
 use crate::report::{object, text_or_null};
-use crate::store_args::{Find, Ls};
+use crate::store_args::{Find, Ls, Place};
 use crate::terminal::{BOLD, CYAN, DIM, YELLOW, counted, print, print_json, say, table, table_text};
 use crate::visible::{shortened, visible};
 
@@ -31,7 +32,7 @@ pub(crate) fn ls(args: &Ls) -> Ending {
         after: args.after.as_deref().map(Cursor::from_word).transpose()?,
         ..Query::default()
     };
-    let page = block_on(args.place.open()?.list(&query))?;
+    let page = block_on(listed(&args.place)?.list(&query))?;
     let next = page.next.map(|next| next.to_word());
     if args.json {
         let sessions = page.sessions.iter().map(as_json).collect::<Vec<_>>();
@@ -56,6 +57,11 @@ pub(crate) fn ls(args: &Ls) -> Ending {
         say(&format!("{DIM}there are more: --after {}{DIM:#}", visible(&next)));
     }
     Ok(Exit::Ok)
+}
+
+/// The store to list; one that is not there has no sessions.
+fn listed(place: &Place) -> Result<Arc<dyn Store>, Stop> {
+    if place.exists() { place.open() } else { Ok(Arc::new(MemoryStore::default())) }
 }
 
 fn time(millis: i64) -> String {
@@ -84,7 +90,7 @@ fn as_json(summary: &Summary) -> Json {
 }
 
 pub(crate) fn search(args: &Find) -> Ending {
-    let store = args.place.open()?;
+    let store = args.place.there()?;
     let Some(index) = store.search() else {
         let error = Error::new(ErrorKind::Unsupported, "this store has no search");
         return Err(error.hint("copy the sessions to an SQLite store").into());

@@ -14,7 +14,7 @@ use crate::terminal::{GREEN, RED, counted, print, print_json, table, table_text}
 use crate::visible::visible;
 
 pub(crate) fn verify(args: &Verify) -> Ending {
-    let store = args.place.open()?;
+    let store = args.place.there()?;
     if args.repair {
         return repair(&*store, args);
     }
@@ -113,7 +113,7 @@ fn as_text(verified: &[Verified], inside: &[Finding]) -> String {
 }
 
 pub(crate) fn du(args: &Du) -> Ending {
-    let store = args.place.open()?;
+    let store = args.place.there()?;
     let Some(accounting) = store.accounting() else {
         return Err(cannot("this store keeps no account"));
     };
@@ -163,7 +163,7 @@ fn usage_json(usage: &Usage) -> Json {
 }
 
 pub(crate) fn gc(args: &Gc) -> Ending {
-    let store = args.place.open()?;
+    let store = args.place.there()?;
     let Some(maintenance) = store.maintenance() else {
         return Err(cannot("this store cannot be cleaned"));
     };

@@ -8,6 +8,7 @@ mod delete;
 mod fork;
 mod list;
 mod load;
+mod power;
 mod script;
 mod table;
 
@@ -19,5 +20,10 @@ pub use delete::{delete_is_complete, deleted_ids_begin_anew, shared_past_outlive
 pub use fork::{copies_verify_equal, forks_are_isolated, forks_need_the_end_of_a_batch, forks_of_forks_share};
 pub use list::{filters_agree_with_summaries, paging_is_stable, summaries_follow_the_journal};
 pub use load::{generated_journals_come_back, imports_of_one_journal_are_one, load_is_the_fold, windows_are_the_end};
+pub use power::{
+    any_text_can_be_searched_for, erased_texts_are_gone_and_leave_a_mark, erasing_reaches_the_past_of_deleted_sessions,
+    erasing_takes_what_is_named, leases_that_nobody_took_are_renewed, released_leases_are_not_renewed,
+    retention_keeps_what_forks_reach,
+};
 pub use script::{batch, id, said, talk};
 pub use table::{STORE_LAWS, StoreLaw, check, check_drivers};

@@ -63,6 +63,13 @@ laws! { $ [
     windows_are_the_end = on_store!(windows_are_the_end),
     generated_journals_come_back = super::generated_journals_come_back,
     imports_of_one_journal_are_one = on_store!(imports_of_one_journal_are_one),
+    erased_texts_are_gone_and_leave_a_mark = on_store!(erased_texts_are_gone_and_leave_a_mark),
+    erasing_takes_what_is_named = on_store!(erasing_takes_what_is_named),
+    erasing_reaches_the_past_of_deleted_sessions = on_store!(erasing_reaches_the_past_of_deleted_sessions),
+    retention_keeps_what_forks_reach = on_store!(retention_keeps_what_forks_reach),
+    released_leases_are_not_renewed = on_store!(released_leases_are_not_renewed),
+    leases_that_nobody_took_are_renewed = on_store!(leases_that_nobody_took_are_renewed),
+    any_text_can_be_searched_for = on_store!(any_text_can_be_searched_for),
 ] }
 
 /// Checks the law `name` for a new store of one driver.

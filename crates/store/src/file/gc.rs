@@ -1,0 +1,86 @@
+//! Retention, and giving space back.
+
+use turnkeep_model::SessionId;
+
+use super::name::GONE;
+use super::shelf::Shelf;
+use crate::error::{Error, ErrorKind, Result};
+use crate::power::{Freed, Retention};
+use crate::retention::{Candidate, expired_of};
+
+impl Shelf {
+    pub(super) fn gc(&self, retention: &Retention) -> Result<Freed> {
+        let sessions = self.expired(retention)?;
+        if retention.rehearse {
+            return Ok(Freed { sessions, ..Freed::default() });
+        }
+        let (batches, bytes) = (self.batches()?, self.bytes()?);
+        for session in &sessions {
+            match self.delete(session) {
+                // Someone else was faster.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                done => drop(done?),
+            }
+        }
+        self.sweep()?;
+        Ok(Freed {
+            sessions,
+            batches: batches.saturating_sub(self.batches()?),
+            bodies: 0,
+            bytes: bytes.saturating_sub(self.bytes()?),
+        })
+    }
+
+    /// The sessions that are no longer kept.
+    fn expired(&self, retention: &Retention) -> Result<Vec<SessionId>> {
+        let mut summaries = Vec::new();
+        for stem in self.stems()? {
+            if !self.is_gone(&stem)? {
+                summaries.extend(self.known(&stem)?.map(|known| known.summary.clone()));
+            }
+        }
+        summaries.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
+        let candidate = |summary: crate::summary::Summary| Candidate {
+            session: summary.id,
+            updated: summary.updated,
+            bytes: summary.bytes,
+            held: false,
+        };
+        Ok(expired_of(summaries.into_iter().map(candidate).collect(), retention, self.options.clock.now()))
+    }
+
+    /// Removes what a process left that died while it deleted or erased.
+    fn sweep(&self) -> Result<()> {
+        let _held = self.hold()?;
+        for name in self.names()? {
+            if let Some(stem) = name.strip_suffix(GONE) {
+                match self.known(stem)? {
+                    None => self.remove_if_there(&self.gone_file(stem))?,
+                    Some(known) if self.shared_until(stem)?.is_none() => self.remove(stem, known.past.clone())?,
+                    Some(_) => {}
+                }
+            } else if self.is_aside(&name) {
+                self.remove_if_there(&self.folder.join(&name))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn batches(&self) -> Result<u64> {
+        let mut batches = 0;
+        for stem in self.stems()? {
+            batches += self.known(&stem)?.map_or(0, |known| known.ends.len() as u64);
+        }
+        Ok(batches)
+    }
+
+    fn bytes(&self) -> Result<u64> {
+        let mut bytes = 0;
+        for name in self.names()? {
+            let file = self.folder.join(name);
+            let stat = self.disk.stat(&file).map_err(|error| Error::io("look at", &file, error))?;
+            bytes += stat.map_or(0, |stat| stat.length);
+        }
+        Ok(bytes)
+    }
+}

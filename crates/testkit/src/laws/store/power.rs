@@ -1,0 +1,215 @@
+//! What only some stores can do: each law holds for those that can.
+
+use std::time::Duration;
+
+use turnkeep_model::event::{BlockAdded, SessionChanged, TurnOpened};
+use turnkeep_model::{Author, Batch, Block, RunId, Seq, SessionId, Status, Turn};
+use turnkeep_store::{Claim, ErrorKind, Lease, Leases, Retention, SearchQuery, Store, StoreExt};
+
+use super::append::read;
+use super::script::{batch, id, said, talk};
+
+const SECRET: &str = "hunter2 \"quoted\" \u{e9}\n";
+
+fn turn_with(at: Seq, text: &str) -> Batch {
+    let mut turn = Turn::default();
+    turn.blocks.push(Block::text(Author::User, text));
+    batch(at, vec![TurnOpened { turn: Box::new(turn) }.into()])
+}
+
+fn block_with(at: Seq, text: &str) -> Batch {
+    batch(at, vec![BlockAdded { turn: 0, block: Block::text(Author::Assistant, text) }.into()])
+}
+
+fn titled(at: Seq, title: &str) -> Batch {
+    let tags = Some(vec![("about".to_owned(), title.to_owned())]);
+    batch(at, vec![SessionChanged { title: Some(title.to_owned()), tags, ..SessionChanged::default() }.into()])
+}
+
+/// Appends a session whose first four records hold the secret: a turn, a large body, a title, and one that a fork brings.
+async fn secretive(store: &dyn Store, session: &SessionId, fork: &SessionId) {
+    let large = format!("{}{SECRET}", "0123456789 ".repeat(9000));
+    let batches = [turn_with(Seq(0), SECRET), block_with(Seq(1), &large), titled(Seq(2), SECRET)];
+    for (batch, at) in batches.iter().zip(0..) {
+        store.append(session, Seq(at), batch).await.expect("append");
+    }
+    store.fork(session, Seq(3), fork).await.expect("fork");
+    store.append(session, Seq(3), &said(Seq(3), "own")).await.expect("append");
+    store.append(fork, Seq(3), &block_with(Seq(3), &format!("fork {SECRET}"))).await.expect("append");
+}
+
+async fn lines(store: &dyn Store, session: &SessionId) -> String {
+    read(store, session, Seq::START).await.iter().map(Batch::to_line).collect()
+}
+
+/// The secret as it stands in JSON text.
+fn spelled() -> String {
+    turnkeep_model::Json::from(SECRET).to_text().trim_matches('"').to_owned()
+}
+
+/// An erased text is gone from the journal of a session and of those that share its past, from listings, heads and the
+/// index; every record stays at its place and says that it was changed; what only a fork has is the fork's.
+pub async fn erased_texts_are_gone_and_leave_a_mark(store: &dyn Store) {
+    let Some(maintenance) = store.maintenance() else {
+        return;
+    };
+    let (session, fork, other) = (id("s"), id("fork"), id("other"));
+    secretive(store, &session, &fork).await;
+    talk(store, &other, 2).await;
+    let untouched = read(store, &other, Seq::START).await;
+
+    let erased = maintenance.erase(&session, None, SECRET).await.expect("erase");
+
+    assert_eq!((erased.records, erased.shared_with), (vec![Seq(1), Seq(2), Seq(3)], vec![fork.clone()]));
+    let text = lines(store, &session).await;
+    assert!(!text.contains(&spelled()) && text.matches("[erased]").count() >= 3, "the secret is still there");
+    assert_eq!(text.matches("\"erased\":true").count(), 3);
+    assert_eq!(lines(store, &fork).await.matches(&spelled()).count(), 1, "what only the fork has is the fork's");
+    assert_eq!(read(store, &other, Seq::START).await, untouched);
+    for (name, last) in [(&session, Seq(4)), (&fork, Seq(4))] {
+        let summary = store.summary(name).await.expect("summary");
+        assert_eq!((summary.last, summary.title.as_deref()), (last, Some("[erased]")));
+        assert_eq!(summary.tags, [("about".to_owned(), "[erased]".to_owned())]);
+        assert_eq!(store.verify(name).await.expect("verify").findings, []);
+        let window = store.load_window(name, 1).await.expect("window");
+        assert_eq!(window.head.session.title.as_deref(), Some("[erased]"));
+        store.append(name, last, &said(last, "on")).await.expect("append");
+    }
+    if let Some(search) = store.search() {
+        let asked = SearchQuery { text: "hunter2".to_owned(), ..SearchQuery::default() };
+        let hits = search.search(&asked).await.expect("search");
+        assert_eq!(hits.iter().map(|hit| hit.session.as_str()).collect::<Vec<_>>(), ["fork"]);
+    }
+}
+
+/// Erasing one record leaves the others alone; erasing what is not there, or from a session that is not, changes nothing.
+pub async fn erasing_takes_what_is_named(store: &dyn Store) {
+    let Some(maintenance) = store.maintenance() else {
+        return;
+    };
+    let session = id("s");
+    for (at, text) in ["one secret", "two secret", "three"].into_iter().enumerate() {
+        let at = Seq(at as u64);
+        store.append(&session, at, &said(at, text)).await.expect("append");
+    }
+
+    let absent = maintenance.erase(&session, None, "absent").await.expect("erase");
+    let erased = maintenance.erase(&session, Some(Seq(2)), "secret").await.expect("erase");
+    let unknown = maintenance.erase(&id("unknown"), None, "secret").await.expect_err("an unknown session");
+    let empty = maintenance.erase(&session, None, "").await.expect_err("nothing to erase");
+
+    assert_eq!((absent.records, erased.records), (vec![], vec![Seq(2)]));
+    assert_eq!((unknown.kind(), empty.kind()), (ErrorKind::NotFound, ErrorKind::Unsupported));
+    let logs = store.load(&session).await.expect("load").session.logs;
+    assert_eq!(logs, ["one secret", "two [erased]", "three"]);
+}
+
+/// A deleted session whose past a fork shares is erased with the fork.
+pub async fn erasing_reaches_the_past_of_deleted_sessions(store: &dyn Store) {
+    let Some(maintenance) = store.maintenance() else {
+        return;
+    };
+    let (session, fork) = (id("s"), id("fork"));
+    store.append(&session, Seq(0), &said(Seq(0), "a secret")).await.expect("append");
+    store.fork(&session, Seq(1), &fork).await.expect("fork");
+    store.delete(&session).await.expect("delete");
+
+    let erased = maintenance.erase(&fork, None, "secret").await.expect("erase");
+
+    assert_eq!((erased.records, erased.shared_with), (vec![Seq(1)], vec![]));
+    assert_eq!(store.load(&fork).await.expect("load").session.logs, ["a [erased]"]);
+}
+
+/// What a live fork can reach survives retention, whatever goes with its parent.
+pub async fn retention_keeps_what_forks_reach(store: &dyn Store) {
+    let Some(maintenance) = store.maintenance() else {
+        return;
+    };
+    let (session, fork) = (id("s"), id("fork"));
+    let last = talk(store, &session, 3).await;
+    store.fork(&session, last, &fork).await.expect("fork");
+    let past = read(store, &fork, Seq::START).await;
+    // The fork is the last changed.
+    let mut on = said(last, "on");
+    on.time = Some(turnkeep_model::Time::new("2030-01-01T00:00:00.000Z"));
+    store.append(&fork, last, &on).await.expect("append");
+    let retention = Retention { count: Some(1), ..Retention::default() };
+
+    let rehearsed = maintenance.gc(&Retention { rehearse: true, ..retention }).await.expect("rehearse");
+    let freed = maintenance.gc(&retention).await.expect("gc");
+    let again = maintenance.gc(&Retention::default()).await.expect("gc");
+
+    assert_eq!((&rehearsed.sessions, &freed.sessions), (&vec![session.clone()], &vec![session]));
+    assert_eq!((again.sessions, again.batches), (vec![], 0));
+    let kept = read(store, &fork, Seq::START).await;
+    assert_eq!(kept.split_last().map(|(_, before)| before), Some(past.as_slice()));
+    assert_eq!(store.verify(&fork).await.expect("verify").findings, []);
+}
+
+fn claim(worker: &str, time: Duration) -> Claim {
+    Claim { worker: worker.to_owned(), run: RunId::new(format!("run-{worker}")), time }
+}
+
+async fn claimed(store: &dyn Store, leases: &dyn Leases, time: Duration) -> Lease {
+    let status = Some(Status::InProgress(Default::default()));
+    let waiting = batch(Seq::START, vec![SessionChanged { status, ..SessionChanged::default() }.into()]);
+    store.append(&id("s"), Seq::START, &waiting).await.expect("append");
+    leases.claim_next(&claim("one", time)).await.expect("claim").expect("a session that waits")
+}
+
+/// Whoever let go holds nothing: it cannot hold on, and letting go again changes nothing.
+pub async fn released_leases_are_not_renewed(store: &dyn Store) {
+    let Some(leases) = store.leases() else {
+        return;
+    };
+    let minute = Duration::from_secs(60);
+    let lease = claimed(store, leases, minute).await;
+
+    leases.release(&lease).await.expect("release");
+
+    assert_eq!(leases.renew(&lease, minute).await.expect_err("a lease that was let go").kind(), ErrorKind::Conflict);
+    leases.release(&lease).await.expect("release");
+    let next = leases.claim_next(&claim("two", minute)).await.expect("claim").expect("it waits again");
+    leases.release(&lease).await.expect("release");
+    assert_eq!(leases.renew(&lease, minute).await.expect_err("it is another's").kind(), ErrorKind::Conflict);
+    assert_eq!(leases.renew(&next, minute).await.expect("renew").token, next.token);
+}
+
+/// A lease that has run out, and that nobody took, can be held on to.
+pub async fn leases_that_nobody_took_are_renewed(store: &dyn Store) {
+    let Some(leases) = store.leases() else {
+        return;
+    };
+    let lease = claimed(store, leases, Duration::ZERO).await;
+
+    let renewed = leases.renew(&lease, Duration::from_secs(60)).await.expect("renew");
+
+    assert_eq!((renewed.token, renewed.until > lease.until), (lease.token, true));
+    assert_eq!(leases.claim_next(&claim("two", Duration::ZERO)).await.expect("claim"), None);
+}
+
+/// Any text is a query: signs mean nothing, and a query without words finds nothing.
+pub async fn any_text_can_be_searched_for(store: &dyn Store) {
+    let Some(search) = store.search() else {
+        return;
+    };
+    let text = "Ünïcode don't \"AND\" near(x) 50% naïve 日本語 emoji\u{1F600} C++ a_b tab\there";
+    store.append(&id("s"), Seq::START, &turn_with(Seq(0), text)).await.expect("append");
+    let found = async |text: &str| {
+        let asked = SearchQuery { text: text.to_owned(), ..SearchQuery::default() };
+        search.search(&asked).await.unwrap_or_else(|error| panic!("{text:?}: {error}")).len()
+    };
+
+    for text in ["unicode", "ÜNÏCODE", "don't", "\"and\"", "AND", "NEAR(x)", "near", "naive", "日本語", "c++", "a_b", "50%"] {
+        assert_eq!(found(text).await, 1, "{text:?}");
+    }
+    for text in ["", " ", "\"", "'", "*", "^", "-", "()", "\0", "\u{1F600}", "wolf", "and OR wolf", "NOT unicode2"] {
+        assert_eq!(found(text).await, 0, "{text:?}");
+    }
+    // Whatever they mean, they are no errors.
+    for text in ["\"unicode", "unicode*", "unicode -naive", "text:unicode", "{x y}:z", "a\0b", "(unicode", "&|!<->", "\\"] {
+        found(text).await;
+    }
+    found(&"word ".repeat(20_000)).await;
+    found(&"x".repeat(1_000_000)).await;
+}
