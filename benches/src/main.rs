@@ -1,6 +1,6 @@
 //! Measures turnkeep: ratios to what one would use instead, taken in the same run, each with the bound it must hold.
 //!
-//! `cargo xtask bench [model|codec [FORMAT]|wires|store|runtime|provider|policy|peers|all] [--write]` runs this in release mode.
+//! `cargo xtask bench [model|codec [FORMAT]|wires|policy|store|runtime|provider|peers|all] [--write]` runs this in release mode.
 
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
@@ -8,6 +8,7 @@ mod convert;
 mod documents;
 mod peers;
 mod plain;
+mod policy;
 mod prose;
 mod provider;
 mod python;
@@ -31,7 +32,7 @@ type Failure = Box<dyn std::error::Error>;
 type Outcome<T> = Result<T, Failure>;
 
 const USAGE: &str =
-    "usage: cargo xtask bench [model|codec [FORMAT]|wires|store|runtime|provider|policy|postgres|peers|all] [--write]";
+    "usage: cargo xtask bench [model|codec [FORMAT]|wires|policy|store|runtime|provider|postgres|peers|all] [--write]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -53,7 +54,7 @@ fn run(words: &[&str]) -> Outcome<bool> {
             println!("{}", documents::peak(Job::parse(job).ok_or(USAGE)?, Path::new(file))?);
             Ok(true)
         }
-        [] | ["all"] => measure(&[model, codec, wires::speed, store::all, runtime::all, provider::all]).map(|report| report.holds()),
+        [] | ["all"] => measure(&[model, codec, wires::speed, policy::speed, store::all, runtime::all, provider::all]).map(|report| report.holds()),
         ["model"] => measure(&[model]).map(|report| report.holds()),
         ["store"] => measure(&[store::all]).map(|report| report.holds()),
         ["store", "peak", file] => {
@@ -71,9 +72,10 @@ fn run(words: &[&str]) -> Outcome<bool> {
             Ok(report.holds())
         }
         ["codec"] => measure(&[codec]).map(|report| report.holds()),
+        ["policy"] => measure(&[policy::speed]).map(|report| report.holds()),
         ["wires"] => measure(&[wires::speed]).map(|report| report.holds()),
         ["--write"] | ["all", "--write"] => {
-            let report = measure(&[model, codec, wires::speed, store::all, runtime::all, provider::all])?;
+            let report = measure(&[model, codec, wires::speed, policy::speed, store::all, runtime::all, provider::all])?;
             let before = fs::read_to_string("docs/benchmarks.md").unwrap_or_default();
             fs::write("docs/benchmarks.md", format!("{}\n{}", report.to_markdown(), peers::rest(&before)))?;
             Ok(report.holds())

@@ -10,6 +10,7 @@ use turnkeep_store::{Error, ErrorKind, Sort, Store, open};
 
 use crate::args::{Reading, target};
 use crate::exit::Stop;
+use crate::policy_args::Reducing;
 
 /// Which store is meant.
 #[derive(Group)]
@@ -314,6 +315,14 @@ pub(crate) struct Export {
     /// Where to write; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reducing: Reducing,
+    /// Write nothing, and print what would be lost
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Write what did not survive to a file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) place: Place,
 }

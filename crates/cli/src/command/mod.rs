@@ -7,11 +7,14 @@ mod diff;
 mod formats;
 mod lint;
 mod manual;
+mod redact;
+mod reduced;
 mod repair;
 mod run;
 mod show;
 mod sniff;
 mod store;
+mod tokens;
 
 pub(crate) use store::load;
 
@@ -32,6 +35,8 @@ pub(crate) fn run(command: Command) -> Ending {
         Command::Diff(args) => diff::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Repair(args) => repair::run(&args),
+        Command::Redact(args) => redact::run(&args),
+        Command::Tokens(args) => tokens::run(&args),
         Command::Ls(args) => store::ls(&args),
         Command::Search(args) => store::search(&args),
         Command::Fork(args) => store::fork(&args),

@@ -3,10 +3,11 @@
 use turnkeep_model::Archive;
 use turnkeep_model::json::Layout;
 
-use super::Ending;
+use super::{Ending, reduced};
 use crate::args::{Show, open_any};
 use crate::exit::Exit;
 use crate::page::{Page, Results};
+use crate::policy_args::Manner;
 use crate::report::say_losses;
 use crate::terminal::{print, print_bytes, width};
 
@@ -14,7 +15,14 @@ pub(super) fn run(args: &Show) -> Ending {
     if args.ledger {
         return super::run::ledger(args);
     }
-    let opened = open_any(&args.input, &args.reading, &args.place)?;
+    let mut opened = open_any(&args.input, &args.reading, &args.place)?;
+    let pipeline = args.reducing.pipeline(Manner::Ours, None, &opened.archive)?;
+    let reductions = pipeline.apply_to(&mut opened.archive)?;
+    if args.dry_run {
+        reduced::print(&reductions)?;
+        return Ok(Exit::Ok);
+    }
+    opened.losses.extend(reductions);
     if args.json {
         print_bytes(format!("{}\n", opened.archive.to_json(Layout::Pretty)).as_bytes())?;
     } else {

@@ -5,14 +5,16 @@ use turnkeep_codec::EncodeOptions;
 use turnkeep_model::{Archive, Journal, Json, SessionId};
 use turnkeep_store::{Imported, Store, StoreExt, open};
 
-use super::super::{Ending, convert::write};
+use super::super::convert::{file_of, write};
+use super::super::{Ending, reduced};
 use super::all_ids;
-use crate::args::{is_dash, source_of};
+use crate::args::source_of;
 use crate::exit::{Exit, Stop};
+use crate::policy_args::Manner;
 use crate::progress::Progress;
-use crate::report::{object, say_losses};
+use crate::report::{self, object, say_losses};
 use crate::store_args::{Copy, Export, Import, Place};
-use crate::terminal::{print, print_json};
+use crate::terminal::{json_bytes, print, print_json};
 use crate::visible::visible;
 
 pub(crate) fn import(args: &Import) -> Ending {
@@ -71,16 +73,30 @@ pub(crate) fn export(args: &Export) -> Ending {
     let id = SessionId::new(args.id.as_str());
     let journal = block_on(store.journal(&id))?;
     // A journal is written as it is; other formats get the session with its own id.
-    let archive = match args.to.codec.spec().id {
+    let mut archive = match args.to.codec.spec().id {
         "turnkeep.jsonl" => {
             let session = turnkeep_model::fold(&journal)?;
             Archive { seq: Some(journal.last()), journal: Some(Box::new(journal)), ..Archive::from(session) }
         }
         _ => load(&args.place, &args.id)?,
     };
+    let mut losses = args.reducing.pipeline(Manner::Ours, None, &archive)?.apply_to(&mut archive)?;
     let encoded = turnkeep_codec::encode(&archive, &args.to, &EncodeOptions::default())?;
-    write(args.output.as_deref().filter(|path| !is_dash(path)), &encoded.bytes)?;
-    say_losses(&encoded.losses, "`turnkeep convert` with --report FILE lists them all");
+    losses.extend(encoded.losses);
+    if let Some(path) = &args.report {
+        let told = object([
+            ("from", "stored".into()),
+            ("to", args.to.codec.spec().id.into()),
+            ("losses", report::losses(&losses)),
+        ]);
+        write(file_of(path), &json_bytes(&told))?;
+    }
+    if args.dry_run {
+        reduced::print(&losses)?;
+        return Ok(Exit::Ok);
+    }
+    write(args.output.as_deref().and_then(file_of), &encoded.bytes)?;
+    say_losses(&losses, "--report FILE lists them all");
     Ok(Exit::Ok)
 }
 
