@@ -50,7 +50,11 @@ pub fn apply(session: &mut Session, event: &Event) -> Result<()> {
         Event::LogAdded(added) => session.logs.push(added.line.clone()),
         Event::UsageAdded(added) => session.usage.add(&added.usage),
         // What is known of calls and requests is the ledger's.
-        Event::ModelAsked(_)
+        Event::EndpointChosen(_)
+        | Event::ModelAsked(_)
+        | Event::ModelAnswered(_)
+        | Event::ModelFailed(_)
+        | Event::LossNoted(_)
         | Event::ToolIntended(_)
         | Event::ToolSettled(_)
         | Event::ToolResolved(_)

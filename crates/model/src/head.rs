@@ -63,7 +63,17 @@ shape! { OpenCall { call: req, effect: req, key: opt, attempts: opt, intended: o
 impl Head {
     /// Whether the event changes a head at all; what is only said in a turn does not.
     pub fn concerns(event: &Event) -> bool {
-        !matches!(event, Event::TurnClosed(_) | Event::BlockAdded(_) | Event::ModelAsked(_) | Event::Other { .. })
+        !matches!(
+            event,
+            Event::TurnClosed(_)
+                | Event::BlockAdded(_)
+                | Event::EndpointChosen(_)
+                | Event::ModelAsked(_)
+                | Event::ModelAnswered(_)
+                | Event::ModelFailed(_)
+                | Event::LossNoted(_)
+                | Event::Other { .. }
+        )
     }
 
     /// Applies the event at the place `seq`; content of turns is left out.

@@ -1,11 +1,12 @@
 //! What is known of each tool call.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::block::Outcome;
-use crate::event::{ApprovalAsked, ApprovalGiven, Effect, Event, Resolution, ToolIntended};
+use crate::event::{ApprovalAsked, ApprovalGiven, Effect, EndpointChosen, Event, Resolution, ToolIntended};
 use crate::id::{CallId, Seq};
 use crate::journal::Journal;
+use crate::loss::Loss;
 
 /// Per tool call: intended, settled, or unsure.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,6 +18,10 @@ pub struct Ledger {
     approvals: HashMap<CallId, Approval>,
     /// The last turn that a model was asked for.
     asked: Option<u32>,
+    /// The endpoint that is asked.
+    endpoint: Option<Box<EndpointChosen>>,
+    /// What its requests lack of the session.
+    losses: HashSet<Loss>,
 }
 
 /// What a person was asked about a call, and what they said.
@@ -99,6 +104,11 @@ impl Ledger {
             }
             Event::ApprovalGiven(given) => self.decide(given),
             Event::ModelAsked(asked) => self.asked = Some(asked.turn),
+            Event::EndpointChosen(chosen) => {
+                self.endpoint = Some(Box::new(chosen.clone()));
+                self.losses.clear();
+            }
+            Event::LossNoted(noted) => drop(self.losses.insert(noted.loss.clone())),
             _ => {}
         }
     }
@@ -155,6 +165,16 @@ impl Ledger {
     /// The last turn that a model was asked for, from 0.
     pub fn asked(&self) -> Option<u32> {
         self.asked
+    }
+
+    /// The endpoint that was last chosen.
+    pub fn endpoint(&self) -> Option<&EndpointChosen> {
+        self.endpoint.as_deref()
+    }
+
+    /// Whether it is recorded that the requests of this endpoint lack this.
+    pub fn is_noted(&self, loss: &Loss) -> bool {
+        self.losses.contains(loss)
     }
 
     /// Every entry, oldest intent first.

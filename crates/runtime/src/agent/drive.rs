@@ -6,6 +6,7 @@ use turnkeep_model::status::{Completed, Continuation, Failed, Stopped as Stopped
 use turnkeep_model::{Author, Block, Body, CallId, ErrorKind, Event, Number, Session, Status, StopReason, Turn};
 use turnkeep_store::Loaded;
 
+use super::answer::Refused;
 use super::outcome::{Stopped, Waiting, last_text};
 use super::settings::Agent;
 use crate::criteria::{self, Progress};
@@ -21,6 +22,8 @@ pub(super) struct Drive<'a> {
     pub(super) pace: Pace<'a>,
     /// The turn for which this run has recorded that it asks.
     pub(super) asked: Option<u32>,
+    /// How many models could not answer; the next one is asked.
+    pub(super) failed_models: usize,
 }
 
 /// What the rules look at besides the session.
@@ -35,7 +38,7 @@ impl<'a> Drive<'a> {
     pub(super) fn new(agent: &'a Agent, recorder: &'a mut Recorder) -> Drive<'a> {
         let ran_before = recorder.session().timing.seconds.as_ref().map_or(0.0, Number::as_f64).max(0.0);
         let pace = Pace { agent, began: recorder.ports().clock.now(), ran_before };
-        Drive { agent, recorder, pace, asked: None }
+        Drive { agent, recorder, pace, asked: None, failed_models: 0 }
     }
 
     pub(super) async fn run(mut self) -> Result<Stopped> {
@@ -113,7 +116,7 @@ impl<'a> Drive<'a> {
         let turn = answer_turn(self.recorder.session());
         match self.ask(turn).await? {
             super::answer::Asked::Answered(answer) => self.record_answer(turn, answer).await?,
-            super::answer::Asked::Failed(error) => return self.fail(turn, error).await.map(Some),
+            super::answer::Asked::Failed(refused) => return self.fail(turn, &refused).await.map(Some),
             super::answer::Asked::Stopped => return self.finish(StopReason::UserRequested).await.map(Some),
         }
         let jobs = self.fresh_jobs(turn);
@@ -176,20 +179,22 @@ impl<'a> Drive<'a> {
     }
 
     /// The model did not answer: the session says so, and can be resumed.
-    async fn fail(&mut self, turn: u32, error: crate::port::ModelError) -> Result<Stopped> {
+    async fn fail(&mut self, turn: u32, refused: &Refused) -> Result<Stopped> {
+        let error = &refused.error;
         let noted = turnkeep_model::status::TurnError {
             message: error.message.clone(),
-            class: error.class.clone(),
+            class: Some(error.class.clone().unwrap_or_else(|| error.cause.to_string())),
             ..Default::default()
         };
         // A turn that nothing opened yet has no place for an error; the one before has.
         let at = turn.min(u32::try_from(self.recorder.session().turns.len()).unwrap_or(u32::MAX).saturating_sub(1));
         let closed = TurnClosed { turn: at, errors: vec![noted], ..TurnClosed::default() };
-        let status = Status::from(Failed { error: error.message });
+        let status = Status::from(Failed { error: error.message.clone() });
         let pace = self.pace;
         self.recorder
             .record_with(|_, recorder| {
-                let mut events = vec![closed.clone().into()];
+                let mut events = refused.events();
+                events.push(closed.clone().into());
                 events.extend(pace.stopping(recorder, &status, Some(&StopReason::Error)));
                 Ok(events)
             })

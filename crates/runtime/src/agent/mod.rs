@@ -7,5 +7,6 @@ mod drive;
 mod outcome;
 mod settings;
 
+pub(crate) use answer::in_force;
 pub use outcome::{Stopped, Waiting, WaitingFor};
 pub use settings::{Agent, Duplicates, Unsure};

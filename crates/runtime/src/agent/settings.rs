@@ -40,6 +40,7 @@ pub enum Duplicates {
 /// A model, its tools, and the rules of its runs.
 pub struct Agent {
     pub(super) model: Arc<dyn Model>,
+    pub(super) fallbacks: Vec<Arc<dyn Model>>,
     pub(super) tools: Tools,
     pub(super) reducers: Arc<Reducers>,
     pub(super) criteria: Vec<Box<dyn Criterion>>,
@@ -60,6 +61,7 @@ impl Agent {
     pub fn new(model: Arc<dyn Model>) -> Agent {
         Agent {
             model,
+            fallbacks: Vec::new(),
             tools: Tools::default(),
             reducers: Arc::default(),
             criteria: criteria::usual(STEPS),
@@ -71,6 +73,13 @@ impl Agent {
             model_timeout: Some(Duration::from_secs(900)),
             stop: Stop::default(),
         }
+    }
+
+    /// With another model that is asked where those before it cannot answer. The journal says when one took over.
+    #[must_use]
+    pub fn with_fallback(mut self, model: Arc<dyn Model>) -> Agent {
+        self.fallbacks.push(model);
+        self
     }
 
     /// With these tools.
@@ -141,6 +150,11 @@ impl Agent {
     pub fn with_stop(mut self, stop: Stop) -> Agent {
         self.stop = stop;
         self
+    }
+
+    /// The model that is asked after `failed` others.
+    pub(super) fn model(&self, failed: usize) -> &dyn Model {
+        failed.checked_sub(1).and_then(|place| self.fallbacks.get(place)).unwrap_or(&self.model).as_ref()
     }
 
     /// The tools it has.

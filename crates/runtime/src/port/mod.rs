@@ -12,3 +12,4 @@ pub use model::{Answer, Delta, Deltas, Identity, Model, ModelError, NoDeltas, Re
 pub use tool::{
     Brief, Compensate, Consent, FnTool, Found, Probe, Settings, Tool, ToolContext, ToolError, ToolFailure, ToolOutput,
 };
+pub use turnkeep_model::event::{Cause, SentRequest};

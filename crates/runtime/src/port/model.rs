@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use turnkeep_model::{Block, Finish, Json, Options, Session, ToolSpec, Usage};
+use turnkeep_model::event::{Cause, EndpointChosen, SentRequest};
+use turnkeep_model::{Block, Finish, Json, Loss, Options, Session, ToolSpec, Usage};
 use turnkeep_store::BoxFuture;
 
 /// Something that answers: a vendor's model, a local one, a script.
@@ -14,7 +15,7 @@ pub trait Model: Send + Sync {
     /// One answer to the session as it stands. What arrives on the way may be told to `deltas`.
     ///
     /// # Errors
-    /// Whatever keeps it from answering. The session stays as it was.
+    /// Whatever keeps it from answering. The session stays as it was: half an answer is none, and is not recorded.
     fn answer<'a>(
         &'a self,
         request: Request<'a>,
@@ -35,6 +36,20 @@ pub struct Identity {
     pub account: Option<String>,
     /// Settings where neither the turn nor the session says otherwise.
     pub defaults: Options,
+}
+
+impl Identity {
+    /// The endpoint that a journal last chose.
+    pub(crate) fn of(chosen: &EndpointChosen) -> Identity {
+        let EndpointChosen { provider, api, model, account, defaults, choice: _ } = chosen.clone();
+        Identity { provider, api, model, account, defaults }
+    }
+
+    /// The record that this endpoint is asked from now on.
+    pub(crate) fn chosen(self, choice: turnkeep_model::event::Choice) -> EndpointChosen {
+        let Identity { provider, api, model, account, defaults } = self;
+        EndpointChosen { provider, api, model, account, defaults, choice: Some(choice) }
+    }
 }
 
 /// What a model is asked.
@@ -63,6 +78,12 @@ pub struct Answer {
     pub model: Option<String>,
     /// What the vendor answered, as it came.
     pub payload: Json,
+    /// What was sent, as the journal keeps it: its digest, and who encoded it.
+    pub request: Option<SentRequest>,
+    /// Headers of the response that are worth keeping: the vendor's id of the request, what is left of its limits.
+    pub headers: Vec<(String, String)>,
+    /// What of the session the request lacks. A loss that is recorded of this endpoint is not recorded again.
+    pub losses: Vec<Loss>,
 }
 
 impl Answer {
@@ -106,24 +127,88 @@ impl Deltas for NoDeltas {
 
 /// Why a model did not answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ModelError {
+    /// The cause, by what can be done about it.
+    pub cause: Cause,
     /// What happened.
     pub message: String,
     /// The vendor's class of error.
     pub class: Option<String>,
     /// How long to wait before asking again; `None` where asking again is useless.
     pub retry_after: Option<Duration>,
+    /// What it used all the same: an answer that broke off is billed.
+    pub usage: Usage,
+    /// What was sent, as the journal keeps it.
+    pub request: Option<SentRequest>,
+    /// Headers of the response that are worth keeping.
+    pub headers: Vec<(String, String)>,
 }
 
 impl ModelError {
+    /// An error of this cause, which asking again does not mend.
+    pub fn new(cause: Cause, message: impl Into<String>) -> ModelError {
+        ModelError {
+            cause,
+            message: message.into(),
+            class: None,
+            retry_after: None,
+            usage: Usage::default(),
+            request: None,
+            headers: Vec::new(),
+        }
+    }
+
     /// An error that asking again does not mend.
     pub fn fatal(message: impl Into<String>) -> ModelError {
-        ModelError { message: message.into(), class: None, retry_after: None }
+        ModelError::new(Cause::Failed, message)
     }
 
     /// An error that may be gone after `wait`.
     pub fn retryable(message: impl Into<String>, wait: Duration) -> ModelError {
-        ModelError { message: message.into(), class: None, retry_after: Some(wait) }
+        ModelError::new(Cause::Unavailable, message).after(wait)
+    }
+
+    /// That may be gone after `wait`.
+    #[must_use]
+    pub fn after(mut self, wait: Duration) -> ModelError {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// With the vendor's class of error.
+    #[must_use]
+    pub fn with_class(mut self, class: impl Into<String>) -> ModelError {
+        self.class = Some(class.into());
+        self
+    }
+
+    /// With what it used all the same.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> ModelError {
+        self.usage = usage;
+        self
+    }
+
+    /// With what was sent.
+    #[must_use]
+    pub fn with_request(mut self, request: SentRequest) -> ModelError {
+        self.request = Some(request);
+        self
+    }
+
+    /// With headers of the response.
+    #[must_use]
+    pub fn with_headers(mut self, headers: Vec<(String, String)>) -> ModelError {
+        self.headers = headers;
+        self
+    }
+
+    /// Whether another endpoint may answer the same question: this one cannot be reached, has too much to do, does not
+    /// let us in, or breaks off. A request that is wrong here is wrong there.
+    pub fn may_pass_elsewhere(&self) -> bool {
+        use Cause::{Auth, Interrupted, Overloaded, RateLimited, TimedOut, Unavailable};
+        matches!(self.cause, Unavailable | RateLimited | Overloaded | Auth | Interrupted | TimedOut)
     }
 }
 

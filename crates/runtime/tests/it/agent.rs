@@ -7,7 +7,9 @@ use std::time::Duration;
 use pollster::block_on;
 use turnkeep_model::event::Effect;
 use turnkeep_model::{Effort, ErrorKind, Number, Options, Outcome, Session, Status, StopReason};
-use turnkeep_runtime::port::{Answer, Deltas, Identity, Model, ModelError, Request, Settings, ToolError, ToolOutput};
+use turnkeep_runtime::port::{
+    Answer, Cause, Deltas, Identity, Model, ModelError, Request, Settings, ToolError, ToolOutput,
+};
 use turnkeep_runtime::{Agent, Input, Recorder, Stop, say};
 use turnkeep_store::{BoxFuture, StoreExt};
 
@@ -199,8 +201,8 @@ impl Model for Moody {
     fn answer<'a>(&'a self, request: Request<'a>, _: &'a dyn Deltas) -> BoxFuture<'a, Result<Answer, ModelError>> {
         self.asked.lock().unwrap().push(request.options.clone());
         let fails = self.failures.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok();
-        let error = ModelError { message: "overloaded".into(), class: Some("529".into()), retry_after: None };
-        let error = ModelError { retry_after: self.retry.then_some(Duration::from_secs(1)), ..error };
+        let mut error = ModelError::new(Cause::Overloaded, "overloaded").with_class("529");
+        error.retry_after = self.retry.then_some(Duration::from_secs(1));
         Box::pin(async move { if fails { Err(error) } else { Ok(Answer::text("fine")) } })
     }
 }

@@ -6,6 +6,7 @@ mod agent;
 mod approval;
 mod checkpoint;
 mod crash;
+mod endpoint;
 mod envelope;
 mod fleet;
 mod kit;

@@ -3,11 +3,14 @@
 use proptest::prelude::*;
 use proptest::{collection, sample};
 use turnkeep_model::event::{
-    ApprovalAsked, ApprovalGiven, BlockAdded, CompensationIntended, CompensationSettled, Effect, LogAdded, ModelAsked,
-    Resolution, RunStarted, RunStopped, SessionChanged, SessionOpened, SliceChanged, SliceOp, ToolIntended,
-    ToolResolved, ToolSettled, TurnClosed, TurnOpened, UsageAdded, Verdict,
+    ApprovalAsked, ApprovalGiven, BlockAdded, Cause, Choice, CompensationIntended, CompensationSettled, Effect,
+    EndpointChosen, LogAdded, LossNoted, ModelAnswered, ModelAsked, ModelFailed, Resolution, RunStarted, RunStopped,
+    SentRequest, SessionChanged, SessionOpened, SliceChanged, SliceOp, ToolIntended, ToolResolved, ToolSettled,
+    TurnClosed, TurnOpened, UsageAdded, Verdict,
 };
-use turnkeep_model::{Batch, CallId, Entry, Event, Journal, Outcome, RunId, SessionId, SlicePolicy};
+use turnkeep_model::{
+    Batch, CallId, Entry, Event, Journal, Loss, LossKind, Outcome, RunId, Seq, SessionId, Side, SlicePolicy,
+};
 
 use super::extra::unknown_fields;
 use super::session::{prompt, run};
@@ -32,6 +35,7 @@ pub fn event() -> BoxedStrategy<Event> {
         1 => closed().prop_map(Event::from),
         2 => tool_event(),
         1 => human_event(),
+        1 => model_event(),
         1 => slice_changed(),
         1 => fields!(LogAdded { line: text() }).prop_map(Event::from),
         1 => fields!(UsageAdded { usage: usage() }).prop_map(Event::from),
@@ -101,6 +105,52 @@ fn tool_event() -> BoxedStrategy<Event> {
         attempt: rare(1..4u32),
     });
     prop_oneof![intended.prop_map(Event::from), settled.prop_map(Event::from), asked.prop_map(Event::from)].boxed()
+}
+
+/// Who is asked, and what is known of requests besides what was said.
+fn model_event() -> BoxedStrategy<Event> {
+    let headers = || collection::vec((word(), text()), 0..2);
+    let request =
+        || fields!(SentRequest { digest: word(), format: word(), encoder: rare(word()), body: json(), extra: extra() });
+    let chosen = fields!(EndpointChosen {
+        provider: rare(word()),
+        api: rare(word()),
+        model: rare(word()),
+        account: rare(word()),
+        defaults: options(),
+        choice: rare(word().prop_map(|word| Choice::from_word(&word))),
+    });
+    let answered = fields!(ModelAnswered {
+        turn: Just(0),
+        attempt: rare(1..4u32),
+        seq: rare((1..9u64).prop_map(Seq)),
+        request: rare(request()),
+        headers: headers(),
+    });
+    let failed = fields!(ModelFailed {
+        turn: Just(0),
+        attempt: rare(1..4u32),
+        seq: rare((1..9u64).prop_map(Seq)),
+        cause: word().prop_map(|word| Cause::from_word(&word)),
+        class: rare(word()),
+        message: rare(text()),
+        wait: rare(number()),
+        request: rare(request()),
+        headers: headers(),
+    });
+    let loss = fields!(Loss {
+        at: word(),
+        kind: sample::select(LossKind::ALL),
+        side: sample::select(Side::ALL),
+        what: text(),
+    });
+    prop_oneof![
+        chosen.prop_map(Event::from),
+        answered.prop_map(Event::from),
+        failed.prop_map(Event::from),
+        fields!(LossNoted { turn: Just(0), loss: loss }).prop_map(Event::from),
+    ]
+    .boxed()
 }
 
 /// What people are asked, and what they say.

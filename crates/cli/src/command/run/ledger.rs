@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use pollster::block_on;
+use turnkeep_model::event::EndpointChosen;
 use turnkeep_model::ledger::{Known, LedgerEntry};
 use turnkeep_model::{Body, Event, Json, Ledger, Object, Session, SessionId, ToolCall};
 use turnkeep_store::StoreExt;
@@ -98,6 +99,9 @@ pub(crate) fn event_line(event: &Event) -> String {
         Event::RunStarted(started) => started.run.attempt.map_or(String::new(), |attempt| format!("run {attempt}")),
         Event::RunStopped(stopped) => stopped.status.as_ref().map_or(String::new(), |status| status.kind().to_owned()),
         Event::ModelAsked(asked) => format!("{} messages", asked.messages.unwrap_or(0)),
+        Event::EndpointChosen(chosen) => endpoint(chosen),
+        Event::ModelFailed(failed) => failed.cause.to_string(),
+        Event::LossNoted(noted) => noted.loss.to_string(),
         Event::BlockAdded(added) => block(&added.block.author.to_string(), &added.block.body),
         Event::TurnClosed(closed) => {
             let word = closed.continuation.as_ref().and_then(|decided| decided.decision.as_ref());
@@ -114,6 +118,11 @@ pub(crate) fn event_line(event: &Event) -> String {
         _ => String::new(),
     };
     format!("{:<16} {said}", event.kind())
+}
+
+fn endpoint(chosen: &EndpointChosen) -> String {
+    let names = [&chosen.provider, &chosen.model].into_iter().flatten();
+    names.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 fn block(author: &str, body: &Body) -> String {
