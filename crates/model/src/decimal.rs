@@ -31,6 +31,13 @@ impl Decimal {
         Decimal(sum.normalized().to_plain_string().into())
     }
 
+    /// What `count` of something cost that costs this much a million, exactly and in plain notation.
+    #[must_use]
+    pub fn per_million(&self, count: u64) -> Decimal {
+        let cost = self.value() * BigDecimal::new(count.into(), 6);
+        Decimal(cost.normalized().to_plain_string().into())
+    }
+
     /// Whether it is as large as `other`, or larger.
     pub fn at_least(&self, other: &Decimal) -> bool {
         self.value() >= other.value()

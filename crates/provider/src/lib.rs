@@ -1,11 +1,35 @@
 //! Models behind HTTP.
 //!
 //! A [`Transport`] carries one HTTP exchange: over the network, from a cassette, or from a script that plays a vendor.
-//! Everything above it is the same for all three, so what is tested offline is what runs.
+//! Everything above it is the same for all three, so what is tested offline is what runs. A [`WireModel`] asks a vendor's
+//! model over one of them; a [`Fallback`] asks several, one after the other. An [`Endpoint`](endpoint::Endpoint) is such
+//! a model as a configuration describes it.
 
+mod address;
+pub mod auth;
+pub mod endpoint;
+mod fallback;
+mod fault;
+#[cfg(feature = "http")]
+pub mod http;
+mod key;
+mod model;
+mod network;
+mod price;
+mod providers;
+mod retry;
 mod secret;
 mod transport;
 
+pub use address::Streaming;
+pub use fallback::{Fallback, Switch};
+pub use fault::{Fault, FaultKind};
+pub use key::{COMMAND_TIME, KeySource};
+pub use model::{Payload, Prepared, Reply, Timeouts, WireModel};
+pub use network::{HttpOptions, Proxy};
+pub use price::Prices;
+pub use providers::{PROVIDERS, Provider, StreamUsage};
+pub use retry::{Chance, Retry, SystemChance};
 pub use secret::Secret;
 pub use transport::{
     Body, Header, HeaderValue, HttpRequest, HttpResponse, Method, Transport, TransportError, TransportErrorKind,

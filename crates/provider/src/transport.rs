@@ -98,6 +98,8 @@ pub struct TransportError {
 pub enum TransportErrorKind {
     /// No connection: nothing was sent.
     Connect,
+    /// The host has no address: nothing was sent.
+    Dns,
     /// The peer is not who it should be, or speaks no TLS.
     Tls,
     /// Nothing came in time.
@@ -112,6 +114,13 @@ pub enum TransportErrorKind {
     Mismatch,
     /// The request itself is wrong: its address or its headers.
     Request,
+}
+
+impl TransportError {
+    /// An error of a kind.
+    pub fn new(kind: TransportErrorKind, message: impl Into<String>) -> TransportError {
+        TransportError { kind, message: message.into() }
+    }
 }
 
 impl fmt::Display for TransportError {

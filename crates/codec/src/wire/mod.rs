@@ -21,7 +21,7 @@ pub(crate) mod taken;
 pub(crate) mod view;
 
 pub(crate) use codec::shortened;
-pub use codec::{Wire, WireCodec};
+pub use codec::{Wire, WireCodec, next_request};
 pub use kind::{Kind, Parts};
 pub use rule::{Evidence, Rule};
 pub(crate) use stream::Beside;

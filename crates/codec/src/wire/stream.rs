@@ -6,7 +6,7 @@ use turnkeep_model::json::{Json, Object};
 use super::frame::Frames;
 
 /// Puts the events of one vendor's streams together, one at a time. It is a plain state machine: no clock, no sockets.
-pub trait Assembler {
+pub trait Assembler: Send {
     /// Takes the next event and says what a screen can show of it.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ mod crash;
 mod endpoint;
 mod envelope;
 mod fleet;
+mod inquire;
 mod kit;
 mod plan;
 mod recorder;

@@ -1,0 +1,81 @@
+//! Several models, one after the other.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use turnkeep_runtime::port::{Answer, Deltas, Identity, Model, ModelError, Request};
+use turnkeep_store::BoxFuture;
+
+use crate::fault::FaultKind;
+
+/// Several models: the next one is asked where one is not available, refuses for now, or fails before its answer began.
+pub struct Fallback {
+    models: Vec<Arc<dyn Model>>,
+    last: Mutex<usize>,
+    told: Option<Box<dyn Fn(&Switch) + Send + Sync>>,
+}
+
+/// That another model was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Switch {
+    /// The model that did not answer.
+    pub from: Identity,
+    /// The model that is asked instead.
+    pub to: Identity,
+    /// Why.
+    pub why: ModelError,
+}
+
+impl Fallback {
+    /// Asks `first`, and `others` in order where it does not answer.
+    pub fn new(first: Arc<dyn Model>, others: impl IntoIterator<Item = Arc<dyn Model>>) -> Fallback {
+        Fallback { models: std::iter::once(first).chain(others).collect(), last: Mutex::new(0), told: None }
+    }
+
+    /// Tells of every switch.
+    #[must_use]
+    pub fn telling(mut self, told: impl Fn(&Switch) + Send + Sync + 'static) -> Fallback {
+        self.told = Some(Box::new(told));
+        self
+    }
+
+    fn answered_by(&self, index: usize) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = index;
+    }
+}
+
+impl Model for Fallback {
+    /// The model that answered last; before any answer, the first.
+    fn identity(&self) -> Identity {
+        let last = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        self.models.get(last).map(|model| model.identity()).unwrap_or_default()
+    }
+
+    fn answer<'a>(
+        &'a self,
+        request: Request<'a>,
+        deltas: &'a dyn Deltas,
+    ) -> BoxFuture<'a, std::result::Result<Answer, ModelError>> {
+        Box::pin(async move {
+            let mut failed: Option<(Identity, ModelError)> = None;
+            for (index, model) in self.models.iter().enumerate() {
+                if let (Some((from, why)), Some(told)) = (failed.take(), &self.told) {
+                    told(&Switch { from, to: model.identity(), why });
+                }
+                match model.answer(request.clone(), deltas).await {
+                    Err(error) if may_fall_back(&error) && index + 1 < self.models.len() => {
+                        failed = Some((model.identity(), error));
+                    }
+                    done => {
+                        self.answered_by(index);
+                        return done;
+                    }
+                }
+            }
+            Err(ModelError::fatal("there is no model to ask"))
+        })
+    }
+}
+
+fn may_fall_back(error: &ModelError) -> bool {
+    FaultKind::of(error).map_or(error.retry_after.is_some(), FaultKind::may_fall_back)
+}

@@ -1,0 +1,153 @@
+//! The kinds of faults.
+
+use turnkeep_runtime::port::ModelError;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $word:literal, $title:literal, $remedy:literal;)*) => {
+        /// What went wrong. Its word is the class of the `ModelError` that an agent sees and records.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum FaultKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl FaultKind {
+            /// Every kind.
+            pub const ALL: &'static [FaultKind] = &[$(FaultKind::$kind,)*];
+
+            /// Its word.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(FaultKind::$kind => $word,)*
+                }
+            }
+
+            pub(super) fn title(self) -> &'static str {
+                match self {
+                    $(FaultKind::$kind => $title,)*
+                }
+            }
+
+            pub(super) fn remedy(self) -> &'static str {
+                match self {
+                    $(FaultKind::$kind => $remedy,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// 400 and its like: the vendor does not take the request.
+    Invalid = "invalid_request", "the request was refused",
+        "`turnkeep lint` says which rule of the vendor a session breaks";
+    /// The history is longer than the model can read.
+    ContextOverflow = "context_overflow", "the conversation is too long for the model",
+        "shorten it (`--window`, `--condense`) or take a model that reads more";
+    /// 401: no key, or a wrong one.
+    Unauthorized = "unauthorized", "the key was not accepted",
+        "check the endpoint's `key`, and that it belongs to this provider";
+    /// 403: the key may not do that.
+    Forbidden = "forbidden", "the key may not do that",
+        "check what the account may use, and from where";
+    /// 402: nobody pays.
+    Unpaid = "unpaid", "the account has no credit left", "top it up, or take another endpoint";
+    /// 404: no such model or address.
+    NotFound = "not_found", "there is no such model or address",
+        "check the endpoint's `model` and `base_url`";
+    /// 413: the request is too large.
+    RequestTooLarge = "request_too_large", "the request is too large",
+        "send less: leave out media, or shorten the conversation";
+    /// 429: too many requests, or too many tokens.
+    RateLimited = "rate_limited", "too many requests", "wait, or take another endpoint (`fallback`)";
+    /// 500: the vendor failed.
+    ServerError = "server_error", "the vendor failed", "try again later, or take another endpoint (`fallback`)";
+    /// 502, 503, 504, 408: the vendor cannot be reached just now.
+    Unavailable = "unavailable", "the vendor is not available",
+        "try again later, or take another endpoint (`fallback`)";
+    /// 529: the vendor has too much to do.
+    Overloaded = "overloaded", "the vendor is overloaded", "try again later, or take another endpoint (`fallback`)";
+    /// A status that none of the others is.
+    Unexpected = "unexpected_status", "the answer has a status that was not expected", "check the endpoint's `base_url`";
+    /// 3xx: the endpoint is somewhere else.
+    Redirect = "redirect", "the endpoint redirects, and a key is not sent to an address that nobody chose",
+        "set `base_url` to where it is";
+    /// Nothing of an answer came in time.
+    FirstByteTimeout = "first_byte_timeout", "no answer began in time",
+        "raise `timeouts.first_byte`, or stream the answer";
+    /// An answer stopped arriving.
+    IdleTimeout = "idle_timeout", "the answer stopped arriving", "ask again, or raise `timeouts.idle`";
+    /// The connection ended before an answer began.
+    Closed = "closed", "the connection was closed before an answer began", "try again";
+    /// The connection ended in the middle of an answer.
+    Cut = "cut", "the answer was cut off", "ask again: nothing of it was recorded";
+    /// The answer is not what the wire says.
+    Malformed = "malformed", "the answer cannot be read", "check the endpoint's `wire` and `base_url`";
+    /// A page, or something else that no vendor answers.
+    WrongContentType = "wrong_content_type", "something else than a vendor answered",
+        "check `base_url`, and whether a proxy or a login page stands in between";
+    /// An error came in the middle of a stream.
+    StreamError = "stream_error", "the vendor broke off its answer", "ask again: nothing of it was recorded";
+    /// The answer is larger than allowed.
+    TooLarge = "too_large", "the answer is too large", "raise `max_body`, or stream the answer";
+    /// TLS cannot be agreed on.
+    Tls = "tls", "no secure connection", "check the certificate, or name its issuer with `ca_file`";
+    /// Nobody listens there.
+    Refused = "refused", "no connection", "check `base_url`, and that the server runs";
+    /// The host has no address.
+    Dns = "dns", "the host has no address", "check `base_url`, and the network";
+    /// A replay has no such exchange.
+    Mismatch = "mismatch", "the recording has no such exchange", "record it again";
+    /// The request cannot be sent.
+    Unsendable = "unsendable", "the request cannot be sent", "check the endpoint's `base_url`, `headers` and `proxy`";
+}
+
+impl FaultKind {
+    /// The kind of a word.
+    pub fn from_word(word: &str) -> Option<FaultKind> {
+        FaultKind::ALL.iter().copied().find(|kind| kind.as_str() == word)
+    }
+
+    /// The kind of what an agent saw.
+    pub fn of(error: &ModelError) -> Option<FaultKind> {
+        error.class.as_deref().and_then(FaultKind::from_word)
+    }
+
+    /// The kind of a status.
+    pub(crate) fn of_status(status: u16) -> FaultKind {
+        match status {
+            300..400 => FaultKind::Redirect,
+            400 | 405 | 409 | 415 | 422 => FaultKind::Invalid,
+            401 => FaultKind::Unauthorized,
+            402 => FaultKind::Unpaid,
+            403 => FaultKind::Forbidden,
+            404 | 410 => FaultKind::NotFound,
+            413 => FaultKind::RequestTooLarge,
+            429 => FaultKind::RateLimited,
+            408 | 425 | 502..=504 | 520..=527 => FaultKind::Unavailable,
+            529 => FaultKind::Overloaded,
+            500..600 => FaultKind::ServerError,
+            400..500 => FaultKind::Invalid,
+            _ => FaultKind::Unexpected,
+        }
+    }
+
+    /// Whether the same request may succeed later. An answer that had begun is never asked for again.
+    pub fn may_pass(self) -> bool {
+        matches!(
+            self,
+            FaultKind::RateLimited
+                | FaultKind::ServerError
+                | FaultKind::Unavailable
+                | FaultKind::Overloaded
+                | FaultKind::Closed
+                | FaultKind::Refused
+                | FaultKind::Dns
+        )
+    }
+
+    /// Whether another endpoint should be tried: the answer did not begin, and it is not the request's fault.
+    pub fn may_fall_back(self) -> bool {
+        self.may_pass() || matches!(self, FaultKind::FirstByteTimeout | FaultKind::Tls | FaultKind::Unpaid)
+    }
+}

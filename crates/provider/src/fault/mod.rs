@@ -1,0 +1,141 @@
+//! What goes wrong between us and a vendor.
+
+mod kind;
+mod told;
+
+pub use kind::FaultKind;
+pub(crate) use told::{Told, retry_after};
+
+use std::fmt;
+use std::time::Duration;
+
+use turnkeep_runtime::port::ModelError;
+
+use crate::secret::Secret;
+use crate::transport::{TransportError, TransportErrorKind};
+
+/// Why an endpoint did not answer. It names the endpoint, the status, the vendor's own words and request id, and what
+/// helps; never a key, never what was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What happened.
+    pub kind: FaultKind,
+    /// Which endpoint.
+    pub endpoint: String,
+    /// The status of the answer, where there was one.
+    pub status: Option<u16>,
+    /// The vendor's message, or what the network said.
+    pub message: String,
+    /// The vendor's class or code of the error.
+    pub class: Option<String>,
+    /// The vendor's id of the request.
+    pub request_id: Option<String>,
+    /// How long the vendor wants us to wait.
+    pub retry_after: Option<Duration>,
+    /// How often it was tried.
+    pub tries: u32,
+}
+
+/// The longest message of a vendor that is told, in characters.
+const LONGEST: usize = 600;
+
+impl Fault {
+    /// A fault without an answer.
+    pub fn new(kind: FaultKind, endpoint: &str, message: impl Into<String>) -> Fault {
+        Fault {
+            kind,
+            endpoint: endpoint.to_owned(),
+            status: None,
+            message: message.into(),
+            class: None,
+            request_id: None,
+            retry_after: None,
+            tries: 1,
+        }
+    }
+
+    /// A fault of the transport. `began` tells whether the answer had begun.
+    pub(crate) fn of_transport(error: TransportError, endpoint: &str, began: Began) -> Fault {
+        let kind = match (error.kind, began) {
+            (TransportErrorKind::Connect, _) => FaultKind::Refused,
+            (TransportErrorKind::Dns, _) => FaultKind::Dns,
+            (TransportErrorKind::Tls, _) => FaultKind::Tls,
+            (TransportErrorKind::Timeout, Began::No) => FaultKind::FirstByteTimeout,
+            (TransportErrorKind::Timeout, Began::Yes) => FaultKind::IdleTimeout,
+            (TransportErrorKind::Cut, Began::No) => FaultKind::Closed,
+            (TransportErrorKind::Cut, Began::Yes) => FaultKind::Cut,
+            (TransportErrorKind::TooLarge, _) => FaultKind::TooLarge,
+            (TransportErrorKind::Malformed, _) => FaultKind::Malformed,
+            (TransportErrorKind::Mismatch, _) => FaultKind::Mismatch,
+            (TransportErrorKind::Request, _) => FaultKind::Unsendable,
+        };
+        Fault::new(kind, endpoint, error.message)
+    }
+
+    /// The same, without a key that a vendor repeats.
+    #[must_use]
+    pub(crate) fn without(mut self, secrets: &[Secret]) -> Fault {
+        for secret in secrets.iter().filter(|secret| !secret.reveal().is_empty()) {
+            for text in [Some(&mut self.message), self.class.as_mut(), self.request_id.as_mut()].into_iter().flatten() {
+                *text = text.replace(secret.reveal(), "****");
+            }
+        }
+        self.message = shortened(&self.message);
+        self
+    }
+
+    /// What helps.
+    pub fn remedy(&self) -> &'static str {
+        self.kind.remedy()
+    }
+}
+
+/// Whether an answer had begun to arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Began {
+    No,
+    Yes,
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{} … (cut)", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "endpoint `{}`: {}", self.endpoint, self.kind.title())?;
+        if let Some(status) = self.status {
+            write!(f, " (status {status})")?;
+        }
+        if !self.message.is_empty() {
+            write!(f, ": {}", self.message)?;
+        }
+        if let Some(id) = &self.request_id {
+            write!(f, " [request {id}]")?;
+        }
+        if self.tries > 1 {
+            write!(f, " [tried {} times]", self.tries)?;
+        }
+        if let Some(wait) = self.retry_after {
+            write!(f, " [asks to wait {} s]", wait.as_secs_f64().ceil())?;
+        }
+        write!(f, "; {}", self.remedy())
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<Fault> for ModelError {
+    /// An error that has been tried often enough here is not tried again by an agent; one that was tried once may be.
+    fn from(fault: Fault) -> ModelError {
+        let may_pass = fault.kind.may_pass() && fault.tries <= 1;
+        ModelError {
+            message: fault.to_string(),
+            class: Some(fault.kind.as_str().to_owned()),
+            retry_after: may_pass.then(|| fault.retry_after.unwrap_or(Duration::from_secs(1))),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Asking: sending, waiting, sending again, reading.
+
+use futures_util::StreamExt;
+use turnkeep_model::json::{self, Node};
+use turnkeep_model::{Loss, Options};
+use turnkeep_runtime::port::{Answer, Deltas, Request};
+
+use super::answer::Telling;
+use super::reading::{Reader, Unreadable};
+use super::request::{Hints, Prepared, refers};
+use super::settings::{Timeouts, WireModel};
+use super::wait::within;
+use crate::fault::{Began, Fault, FaultKind, Told, retry_after};
+use crate::transport::HttpResponse;
+
+/// An answer, and what came with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// The answer.
+    pub answer: Answer,
+    /// What the request could not say of the session, and what of the answer could not be kept.
+    pub losses: Vec<Loss>,
+    /// Headers of the answer that are worth keeping: ids of the request, and what is left of a rate.
+    pub headers: Vec<(String, String)>,
+    /// The digest of the request's canonical body.
+    pub digest: String,
+    /// How often the request was sent.
+    pub tries: u32,
+}
+
+/// The most of an error's body that is read.
+const LARGEST_ERROR: usize = 1 << 20;
+
+/// A fault, and whether the vendor has forgotten what the request refers to.
+struct Failed {
+    fault: Fault,
+    forgotten: bool,
+}
+
+impl WireModel {
+    /// One answer to the session as it stands, with all that came with it.
+    ///
+    /// # Errors
+    /// Whatever keeps the endpoint from answering, after it was tried as often as is worth it.
+    pub async fn ask(&self, request: Request<'_>, deltas: &dyn Deltas) -> Result<Reply, Fault> {
+        let timeouts = self.timeouts.with(request.options);
+        let mut prepared = self.prepare(&request);
+        let mut hints = if refers(self.wire.spec().id, &prepared.body) { Hints::Use } else { Hints::Forget };
+        let mut tries = 0_u32;
+        loop {
+            tries = tries.saturating_add(1);
+            let failed = match self.once(&prepared, timeouts, deltas).await {
+                Ok(reply) => return Ok(Reply { tries, ..reply }),
+                Err(failed) => failed,
+            };
+            if failed.forgotten && hints == Hints::Use {
+                hints = Hints::Forget;
+                prepared = self.prepared(&request, hints);
+                continue;
+            }
+            let fault = Fault { tries, ..failed.fault };
+            match self.retry.wait(&fault, tries, self.chance.next()) {
+                Some(wait) => self.clock.sleep(wait).await,
+                None => return Err(fault.without(&self.secrets())),
+            }
+        }
+    }
+
+    async fn once(&self, prepared: &Prepared, timeouts: Timeouts, deltas: &dyn Deltas) -> Result<Reply, Failed> {
+        let sending = self.transport.send(self.sendable(prepared));
+        let response = match within(self.clock.as_ref(), timeouts.first_byte, sending).await {
+            Some(sent) => sent.map_err(|error| Fault::of_transport(error, &self.name, Began::No))?,
+            None => {
+                let waited = format!("nothing came within {} s", timeouts.first_byte.as_secs_f64());
+                return Err(Fault::new(FaultKind::FirstByteTimeout, &self.name, waited).into());
+            }
+        };
+        if !(200..300).contains(&response.status) {
+            return Err(self.refused(response, timeouts).await);
+        }
+        let kept = kept(&response.headers);
+        let id = request_id(&response.headers);
+        let status = response.status;
+        let of_answer = |fault: Fault| Fault { request_id: id.clone(), status: Some(status), ..fault };
+        let (answer, mut losses) = self.read(response, timeouts, deltas).await.map_err(of_answer)?;
+        losses.splice(0..0, prepared.losses.iter().cloned());
+        Ok(Reply { answer, losses, headers: kept, digest: prepared.digest.clone(), tries: 1 })
+    }
+
+    async fn read(
+        &self,
+        mut response: HttpResponse,
+        timeouts: Timeouts,
+        deltas: &dyn Deltas,
+    ) -> Result<(Answer, Vec<Loss>), Fault> {
+        let unreadable = |Unreadable { kind, told }: Unreadable| Fault {
+            class: told.class,
+            ..Fault::new(kind, &self.name, told.message)
+        };
+        let mut reader = Reader::new(self.wire, response.header("content-type")).map_err(unreadable)?;
+        let mut telling = Telling::new(deltas);
+        loop {
+            match within(self.clock.as_ref(), timeouts.idle, response.body.next()).await {
+                Some(Some(Ok(chunk))) => telling.tell(reader.push(&chunk).map_err(unreadable)?),
+                Some(Some(Err(error))) => return Err(Fault::of_transport(error, &self.name, Began::Yes)),
+                Some(None) => break,
+                None => {
+                    let waited = format!("nothing came for {} s", timeouts.idle.as_secs_f64());
+                    return Err(Fault::new(FaultKind::IdleTimeout, &self.name, waited));
+                }
+            }
+        }
+        let (read, last) = reader.finish(self.wire).map_err(unreadable)?;
+        telling.tell(last);
+        self.answered(read).map_err(|error| {
+            let what = format!("it is not an answer of {}: {}", self.wire.spec().id, error.what());
+            Fault::new(FaultKind::Malformed, &self.name, what)
+        })
+    }
+
+    /// What an answer says that is none.
+    async fn refused(&self, response: HttpResponse, timeouts: Timeouts) -> Failed {
+        let (status, headers) = (response.status, response.headers.clone());
+        let text = |name: &str| headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        let told = match FaultKind::of_status(status) {
+            FaultKind::Redirect => {
+                Told { message: format!("to {}", text("location").unwrap_or_default()), class: None }
+            }
+            _ => told(&self.error_body(response, timeouts).await),
+        };
+        let kind = told.refined(FaultKind::of_status(status));
+        let class = told.class.clone().or_else(|| text("x-amzn-errortype"));
+        let forgotten = matches!(status, 400 | 404) && told.is_forgotten();
+        let fault = Fault {
+            status: Some(status),
+            class,
+            request_id: request_id(&headers),
+            retry_after: wait_of(&headers, self.clock.now()),
+            ..Fault::new(kind, &self.name, told.message)
+        };
+        Failed { fault, forgotten }
+    }
+
+    async fn error_body(&self, mut response: HttpResponse, timeouts: Timeouts) -> Vec<u8> {
+        let mut held = Vec::new();
+        while let Some(Some(Ok(chunk))) = within(self.clock.as_ref(), timeouts.idle, response.body.next()).await {
+            held.extend_from_slice(&chunk);
+            if held.len() > LARGEST_ERROR {
+                break;
+            }
+        }
+        held
+    }
+}
+
+impl Timeouts {
+    /// The same, where a session has its own.
+    fn with(mut self, options: &Options) -> Timeouts {
+        let own = options.socket_timeout_ms.as_ref().and_then(turnkeep_model::Number::as_u64);
+        if let Some(own) = own.filter(|ms| *ms > 0).map(std::time::Duration::from_millis) {
+            self.first_byte = own;
+            self.idle = own;
+        }
+        self
+    }
+}
+
+impl From<Fault> for Failed {
+    fn from(fault: Fault) -> Failed {
+        Failed { fault, forgotten: false }
+    }
+}
+
+/// What the body of an error says: its message where it is JSON, itself where it is a short text, nothing of a page.
+fn told(bytes: &[u8]) -> Told {
+    let text = String::from_utf8_lossy(bytes);
+    let body = json::parse(&text).map(Node::into_json).ok();
+    if let Some(told) = body.as_ref().and_then(Told::of_body) {
+        return told;
+    }
+    let line = text.trim().lines().next().unwrap_or_default().trim();
+    let message = match (line.starts_with('<'), body.is_some()) {
+        (true, _) => "a page came instead of an answer",
+        (false, true) => "",
+        (false, false) => line,
+    };
+    Told { message: message.chars().take(300).collect(), class: None }
+}
+
+/// How long the vendor wants us to wait.
+fn wait_of(headers: &[(String, String)], now: jiff::Timestamp) -> Option<std::time::Duration> {
+    let text = |name: &str| headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    let exact = text("retry-after-ms").and_then(|ms| ms.trim().parse::<u64>().ok());
+    let exact = exact.map(std::time::Duration::from_millis);
+    exact.or_else(|| retry_after(text("retry-after")?, now))
+}
+
+/// The headers that hold a vendor's id of a request, the most telling first.
+const IDS: &[&str] =
+    &["x-request-id", "request-id", "x-amzn-requestid", "apim-request-id", "x-goog-request-id", "cf-ray"];
+
+fn request_id(headers: &[(String, String)]) -> Option<String> {
+    IDS.iter().find_map(|id| headers.iter().find(|(name, _)| name == id)).map(|(_, value)| value.clone())
+}
+
+/// The headers that are worth keeping with a turn.
+fn kept(headers: &[(String, String)]) -> Vec<(String, String)> {
+    const BEGIN: &[&str] = &["x-ratelimit-", "anthropic-ratelimit-", "ratelimit"];
+    const NAMES: &[&str] = &["retry-after", "openai-processing-ms", "x-amzn-bedrock-invocation-latency"];
+    let is_kept =
+        |name: &str| IDS.contains(&name) || NAMES.contains(&name) || BEGIN.iter().any(|begin| name.starts_with(begin));
+    headers.iter().filter(|(name, _)| is_kept(name)).cloned().collect()
+}
