@@ -3,6 +3,7 @@
 //! A [`Fixture`] is a conversation and what is said next. [`run`] answers it with any model and with tools that a
 //! [`manifest`] lists; nothing here knows files but those that tools are.
 
+mod artifact;
 mod compare;
 mod duration;
 mod fixture;
@@ -11,6 +12,7 @@ mod overhear;
 mod run;
 mod shell;
 
+pub use artifact::{Artifact, artifacts};
 pub use compare::difference;
 pub use fixture::Fixture;
 pub use overhear::{Said, Tap};

@@ -22,7 +22,7 @@ impl Tap {
 
     /// The bodies that passed since this was last asked.
     pub fn take(&self) -> Vec<Vec<u8>> {
-        std::mem::take(&mut *lock(&self.bodies))
+        take(&self.bodies)
     }
 }
 
@@ -40,17 +40,13 @@ pub type Said = Vec<(Timestamp, Delta)>;
 pub(crate) struct Overheard {
     inner: Arc<dyn Model>,
     clock: Arc<dyn Clock>,
-    said: Mutex<Vec<Said>>,
+    said: Arc<Mutex<Vec<Said>>>,
 }
 
 impl Overheard {
-    pub(crate) fn new(inner: Arc<dyn Model>, clock: Arc<dyn Clock>) -> Overheard {
-        Overheard { inner, clock, said: Mutex::default() }
-    }
-
-    /// What was said since this was last asked: one entry each time the model was asked.
-    pub(crate) fn take(&self) -> Vec<Said> {
-        std::mem::take(&mut *lock(&self.said))
+    /// A model whose words go to `said`, one entry each time it is asked.
+    pub(crate) fn new(inner: Arc<dyn Model>, clock: Arc<dyn Clock>, said: &Arc<Mutex<Vec<Said>>>) -> Overheard {
+        Overheard { inner, clock, said: said.clone() }
     }
 }
 
@@ -80,6 +76,11 @@ impl Deltas for Ear<'_> {
         lock(&self.heard).push((self.clock.now(), delta.clone()));
         self.further.delta(delta);
     }
+}
+
+/// What was gathered since this was last asked.
+pub(crate) fn take<T>(gathered: &Mutex<Vec<T>>) -> Vec<T> {
+    std::mem::take(&mut *lock(gathered))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

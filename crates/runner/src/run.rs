@@ -9,12 +9,14 @@ use turnkeep_runtime::{Agent, Ports, Recorder, Result, Stop, Stopped, Tools};
 use turnkeep_store::Store;
 
 use crate::fixture::Fixture;
-use crate::overhear::{Overheard, Said};
+use crate::overhear::{Overheard, Said, take};
 
 /// What a fixture is run with.
 pub struct Setup {
     /// Who answers.
     pub model: Arc<dyn Model>,
+    /// Who is asked where it cannot.
+    pub fallbacks: Vec<Arc<dyn Model>>,
     /// What it may have done.
     pub tools: Tools,
     /// Time, ids and who hears of it.
@@ -44,9 +46,11 @@ pub struct Ran {
 /// # Errors
 /// What the store says. That a model or a tool failed is no error: the session says so.
 pub async fn run(fixture: Fixture, setup: Setup) -> Result<Vec<Ran>> {
-    let Setup { model, tools, ports, store, stop } = setup;
-    let heard = Arc::new(Overheard::new(model, ports.clock.clone()));
-    let agent = Agent::new(heard.clone()).with_tools(tools).with_stop(stop);
+    let Setup { model, fallbacks, tools, ports, store, stop } = setup;
+    let said = Arc::default();
+    let overheard = |model| Arc::new(Overheard::new(model, ports.clock.clone(), &said));
+    let agent = Agent::new(overheard(model)).with_tools(tools).with_stop(stop);
+    let agent = fallbacks.into_iter().fold(agent, |agent, model| agent.with_fallback(overheard(model)));
     let mut session = fixture.session;
     session.id.get_or_insert_with(|| SessionId::new(fixture.name));
     let mut recorder = Recorder::create(store.clone(), session, ports).await?;
@@ -60,7 +64,7 @@ pub async fn run(fixture: Fixture, setup: Setup) -> Result<Vec<Ran>> {
         let batches = batches_after(&*store, recorder.id(), read).await?;
         read = batches.last().map_or(read, Batch::last);
         let completed = stopped.status.kind() == "completed";
-        all.push(Ran { session: recorder.session().clone(), batches, said: heard.take(), stopped });
+        all.push(Ran { session: recorder.session().clone(), batches, said: take(&said), stopped });
         if !completed {
             break;
         }

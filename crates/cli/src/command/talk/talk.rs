@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use futures_util::StreamExt;
 use pollster::block_on;
-use turnkeep_model::{Author, Block, Loss, Session, SessionId};
+use turnkeep_model::{Author, Block, Event, Loss, Seq, Session, SessionId};
 use turnkeep_runtime::human::{Input, Judgement};
-use turnkeep_runtime::port::RandomIds;
-use turnkeep_runtime::port::{Ids, Model};
+use turnkeep_runtime::port::{Ids, Model, RandomIds};
 use turnkeep_runtime::{Agent, Ports, Recorder, Stop as StopAsked, Stopped, Tools, human};
 use turnkeep_store::{Store, StoreExt};
 
@@ -23,6 +23,8 @@ pub(super) struct Talk {
     pub(super) ports: Ports,
     begun: Begun,
     system: Option<String>,
+    /// Where the journal stood before the last question.
+    asked_at: Seq,
 }
 
 /// Whether the session is stored yet: one that nothing was said in is not.
@@ -44,7 +46,7 @@ impl Talk {
     pub(super) fn new(store: Arc<dyn Store>, answering: Answering, tools: Tools, system: Option<String>) -> Talk {
         let system = system.or_else(|| answering.system.clone());
         let id = SessionId::new(RandomIds.next());
-        Talk { store, id, answering, tools, ports: Ports::default(), begun: Begun::No, system }
+        Talk { store, id, answering, tools, ports: Ports::default(), begun: Begun::No, system, asked_at: Seq(0) }
     }
 
     /// A session that is stored.
@@ -55,7 +57,7 @@ impl Talk {
         tools: Tools,
     ) -> Result<Talk, Stop> {
         block_on(store.last(&id))?;
-        Ok(Talk { store, id, answering, tools, ports: Ports::default(), begun: Begun::Yes, system: None })
+        Ok(Talk { store, id, answering, tools, ports: Ports::default(), begun: Begun::Yes, system: None, asked_at: Seq(0) })
     }
 
     /// The session as it stands.
@@ -70,17 +72,43 @@ impl Talk {
     pub(super) fn inquire(&mut self, blocks: Vec<Block>, heard: Heard, stop: &StopAsked) -> Result<Stopped, Stop> {
         let input = Input::from(self.with_system(blocks));
         let agent = self.agent(heard, stop);
-        let recorder = match self.begun {
+        let (store, ports) = (self.store.clone(), self.ports.clone());
+        let mut recorder = match self.begun {
             Begun::No => {
                 let session = Session { id: Some(self.id.clone()), ..agent.session() };
-                Recorder::begin(self.store.clone(), session, self.ports.clone())
+                block_on(Recorder::create(store, session, ports))?
             }
-            Begun::Yes => block_on(Recorder::resume(self.store.clone(), &self.id, self.ports.clone()))?,
+            Begun::Yes => block_on(Recorder::resume(store, &self.id, ports))?,
         };
-        let mut recorder = recorder;
-        let stopped = block_on(agent.inquire(&mut recorder, input))?;
-        self.begun = Begun::Yes;
-        Ok(stopped)
+        self.asked_at = recorder.seq();
+        let asked = block_on(agent.inquire(&mut recorder, input));
+        if recorder.session().turns.is_empty() && self.begun == Begun::No {
+            // A session that nothing was said in is none.
+            block_on(self.store.delete(&self.id))?;
+        } else {
+            self.begun = Begun::Yes;
+        }
+        Ok(asked?)
+    }
+
+    /// Whether anything is kept of it.
+    pub(super) fn is_stored(&self) -> bool {
+        self.begun == Begun::Yes
+    }
+
+    /// What the last question could not tell its endpoint.
+    pub(super) fn losses(&self) -> Vec<Loss> {
+        block_on(async {
+            let mut reading = self.store.read(&self.id, self.asked_at);
+            let mut losses = Vec::new();
+            while let Some(Ok(batch)) = reading.next().await {
+                losses.extend(batch.events.into_iter().filter_map(|entry| match entry.event {
+                    Event::LossNoted(noted) => Some(noted.loss),
+                    _ => None,
+                }));
+            }
+            losses
+        })
     }
 
     /// Goes on with what is open.
