@@ -7,6 +7,7 @@
 
 mod address;
 pub mod auth;
+pub mod cassette;
 pub mod endpoint;
 mod fallback;
 mod fault;
@@ -18,6 +19,7 @@ mod network;
 mod price;
 mod providers;
 mod retry;
+pub mod scripted;
 mod secret;
 mod transport;
 

@@ -16,6 +16,7 @@ pub(crate) mod prefix;
 mod ready;
 pub mod repair;
 pub(crate) mod rule;
+pub mod speak;
 mod stream;
 pub(crate) mod taken;
 pub(crate) mod view;

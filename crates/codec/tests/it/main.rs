@@ -22,6 +22,7 @@ mod pairs;
 mod recorded;
 mod rejected;
 mod responses;
+mod speak;
 mod turns;
 mod wink;
 mod wires;

@@ -12,6 +12,7 @@ mod request;
 mod restore;
 mod rules;
 mod settings;
+mod speak;
 mod stream;
 mod wire;
 

@@ -111,7 +111,8 @@ fn stop_reason(finish: &Finish) -> Json {
     finish.word.as_deref().map_or(Json::Null, Json::from)
 }
 
-fn usage(usage: &Usage) -> Object {
+/// What was used, as it is counted here.
+pub(super) fn usage(usage: &Usage) -> Object {
     let mut writing = Writing::new(WIRE, &usage.extra);
     let cached = usage.cached_read.unwrap_or(0).saturating_add(usage.cached_write.unwrap_or(0));
     writing.set_some("input_tokens", usage.input.map(|count| count.saturating_sub(cached)));

@@ -11,6 +11,7 @@ mod request;
 mod restore;
 mod rules;
 mod settings;
+mod speak;
 mod stream;
 mod wire;
 

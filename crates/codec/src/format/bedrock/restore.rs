@@ -80,7 +80,8 @@ fn response(session: &Session, answer: Option<usize>) -> Json {
     Json::Object(writing.finish(RESPONSE))
 }
 
-fn usage(usage: &Usage) -> Object {
+/// What was used, as it is counted here.
+pub(super) fn usage(usage: &Usage) -> Object {
     let mut writing = Writing::new(WIRE, &usage.extra);
     let cached = usage.cached_read.unwrap_or(0).saturating_add(usage.cached_write.unwrap_or(0));
     writing.set_some("inputTokens", usage.input.map(|count| count.saturating_sub(cached)));

@@ -7,6 +7,7 @@ mod request;
 mod restore;
 mod rules;
 mod settle;
+mod speak;
 mod stream;
 mod view;
 mod wire;

@@ -270,7 +270,8 @@ fn response(turn: &Turn) -> Json {
     Json::Object(body)
 }
 
-fn usage(usage: &Usage) -> Option<Json> {
+/// What was used, as it is counted here.
+pub(super) fn usage(usage: &Usage) -> Option<Json> {
     if *usage == Usage::default() {
         return None;
     }

@@ -9,6 +9,7 @@ mod message;
 mod request;
 mod restore;
 mod sniff;
+mod speak;
 mod stream;
 mod wire;
 

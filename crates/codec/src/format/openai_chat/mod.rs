@@ -13,11 +13,13 @@ mod profile;
 pub(crate) mod request;
 mod restore;
 mod sniff;
+mod speak;
 mod stream;
 mod usage;
 mod wire;
 
 pub(crate) use profile::VARIANTS;
+pub(crate) use speak::error;
 pub(crate) use wire::ChatWire;
 
 /// The id of the wire, under which it keeps what the model has no place for.

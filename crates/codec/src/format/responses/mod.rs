@@ -19,6 +19,7 @@ mod profile;
 mod reasoning;
 mod repair;
 mod request;
+mod speak;
 mod stream;
 mod tools;
 mod usage;

@@ -1,0 +1,142 @@
+//! What Bedrock's Converse answers.
+
+use turnkeep_model::json::{Json, Object};
+use turnkeep_model::{Block, Body, FinishReason, Reasoning};
+
+use super::{Converse, WIRE, block, restore};
+use crate::wire::frame::aws;
+use crate::wire::speak::{
+    Event, Fault, Framing, Speak, Speech, items_at, object, object_at, pieces, said, seal, text_at, thought,
+    with_object_arguments, without,
+};
+
+const CLASSES: &[(u16, &str)] = &[
+    (400, "ValidationException"),
+    (403, "AccessDeniedException"),
+    (404, "ResourceNotFoundException"),
+    (408, "ModelTimeoutException"),
+    (424, "ModelErrorException"),
+    (429, "ThrottlingException"),
+    (503, "ServiceUnavailableException"),
+    (500, "InternalServerException"),
+];
+
+impl Speak for Converse {
+    fn sayable(&self, blocks: &[Block]) -> Vec<Block> {
+        with_object_arguments(said(blocks)).into_iter().map(signed).collect()
+    }
+
+    fn response(&self, speech: &Speech) -> Json {
+        let content: Vec<Json> = self.sayable(&speech.blocks).iter().map(block::write).collect();
+        let message = object([("role", "assistant".into()), ("content", content.into())]);
+        object([
+            ("output", object([("message", message)])),
+            ("stopReason", stop_reason(&speech.finish).into()),
+            ("usage", restore::usage(&speech.usage).into()),
+            ("metrics", object([("latencyMs", 1_u64.into())])),
+        ])
+    }
+
+    fn events(&self, body: &Json, piece: usize) -> Vec<Event> {
+        let whole = body.as_object().cloned().unwrap_or_default();
+        let message = object_at(&Json::Object(object_at(body, "output")), "message");
+        let mut events = vec![named("messageStart", object([("role", "assistant".into())]))];
+        for (index, block) in items_at(&message, "content").iter().filter_map(Json::as_object).enumerate() {
+            events.extend(block_events(index as u64, block, piece));
+        }
+        let reason = whole.get("stopReason").cloned().unwrap_or_default();
+        events.push(named("messageStop", object([("stopReason", reason)])));
+        events.push(named("metadata", without(&whole, &["output", "stopReason"]).into()));
+        events
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Aws
+    }
+
+    fn fault(&self, fault: &Fault) -> Json {
+        object([("message", fault.message.as_str().into())])
+    }
+
+    fn fault_headers(&self, fault: &Fault) -> Vec<(&'static str, String)> {
+        vec![("x-amzn-errortype", fault.class_of(CLASSES))]
+    }
+
+    /// Exceptions in a stream are named in lower camel case.
+    fn late_fault(&self, fault: &Fault) -> Event {
+        let class = fault.class_of(CLASSES);
+        let mut letters = class.chars();
+        let name = letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default();
+        Event::Exception(name, self.fault(fault))
+    }
+
+    fn call_id(&self, token: &str) -> String {
+        format!("tooluse_{token}")
+    }
+}
+
+/// Thinking is signed; what cannot be read is bytes in base64.
+fn signed(mut block: Block) -> Block {
+    if let Body::Reasoning(reasoning) = &mut block.body {
+        let text = thought(reasoning);
+        *reasoning = match (text, reasoning.encrypted.take().filter(|data| !data.is_empty())) {
+            (None, Some(data)) => Reasoning { encrypted: Some(in_base64(data)), ..Reasoning::default() },
+            (text, _) => {
+                let text = text.unwrap_or_default();
+                let signature = reasoning.signature.take().unwrap_or_else(|| seal(WIRE, &text));
+                Reasoning { text: Some(text), signature: Some(signature), ..Reasoning::default() }
+            }
+        };
+    }
+    block
+}
+
+fn in_base64(data: String) -> String {
+    match aws::base64(&data) {
+        Some(bytes) if aws::to_base64(&bytes) == data => data,
+        _ => aws::to_base64(data.as_bytes()),
+    }
+}
+
+fn stop_reason(finish: &FinishReason) -> &str {
+    match finish {
+        FinishReason::Length => "max_tokens",
+        FinishReason::ToolCalls => "tool_use",
+        FinishReason::ContentFilter | FinishReason::Refusal => "content_filtered",
+        FinishReason::Stop | FinishReason::Interrupted | FinishReason::Error => "end_turn",
+        FinishReason::Other(word) => word,
+    }
+}
+
+fn named(name: &str, data: Json) -> Event {
+    Event::Named(name.to_owned(), data)
+}
+
+fn block_events(index: u64, block: &Object, piece: usize) -> Vec<Event> {
+    let at = |key: &'static str, inner: Json| {
+        let pairs = [(key, inner), ("contentBlockIndex", index.into())];
+        named(if key == "start" { "contentBlockStart" } else { "contentBlockDelta" }, object(pairs))
+    };
+    let texts = |text: &str, wrap: &dyn Fn(Json) -> Json| -> Vec<Event> {
+        pieces(text, piece).into_iter().map(|text| at("delta", wrap(text.into()))).collect()
+    };
+    let thinking = |key: &'static str| move |text: Json| object([("reasoningContent", object([(key, text)]))]);
+    let inner = |key: &str| block.get(key).and_then(Json::as_object);
+    let mut events = Vec::new();
+    if let Some(call) = inner("toolUse") {
+        events.push(at("start", object([("toolUse", without(call, &["input"]).into())])));
+        let input = call.get("input").map(Json::to_text).unwrap_or_default();
+        events.extend(texts(&input, &|text| object([("toolUse", object([("input", text)]))])));
+    } else if let Some(thought) = inner("reasoningContent") {
+        let said = thought.get("reasoningText").and_then(Json::as_object).cloned().unwrap_or_default();
+        events.extend(texts(&text_at(&said, "text"), &thinking("text")));
+        let opaque = [("signature", said.get("signature")), ("redactedContent", thought.get("redactedContent"))];
+        for (key, value) in opaque {
+            value.into_iter().for_each(|value| events.push(at("delta", thinking(key)(value.clone()))));
+        }
+    } else {
+        events.extend(texts(&text_at(block, "text"), &|text| object([("text", text)])));
+    }
+    events.push(named("contentBlockStop", object([("contentBlockIndex", index.into())])));
+    events
+}

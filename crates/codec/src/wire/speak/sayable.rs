@@ -1,0 +1,79 @@
+//! What any vendor can say, before its own rules.
+
+use turnkeep_model::{Author, Block, Body, Extra, Json, MessageKey, Reasoning, Text, ToolCall};
+
+use crate::wire::degrade::{object_of, wrapped};
+
+/// The text, thinking and calls among blocks, bare of what their sources noted.
+pub(crate) fn said(blocks: &[Block]) -> Vec<Block> {
+    blocks.iter().filter_map(|block| said_body(&block.body).map(|body| bare(block, body))).collect()
+}
+
+fn said_body(body: &Body) -> Option<Body> {
+    match body {
+        Body::Text(text) => (!text.text.is_empty()).then(|| body.clone()),
+        Body::Summary(summary) => (!summary.text.is_empty()).then(|| Text { text: summary.text.clone() }.into()),
+        Body::Reasoning(reasoning) => (*reasoning != Reasoning::default()).then(|| {
+            let mut reasoning = reasoning.clone();
+            reasoning.scope = None;
+            reasoning.into()
+        }),
+        Body::ToolCall(_) => Some(body.clone()),
+        Body::ToolResult(_) | Body::Media(_) | Body::Other { .. } => None,
+        _ => None,
+    }
+}
+
+fn bare(block: &Block, body: Body) -> Block {
+    Block {
+        author: Author::Assistant,
+        message: MessageKey::default(),
+        metadata: turnkeep_model::Object::new(),
+        extra: Extra::NONE,
+        id: None,
+        body,
+        item_id: block.item_id.clone(),
+    }
+}
+
+/// The blocks with arguments that are objects, for vendors that send nothing else.
+pub(crate) fn with_object_arguments(mut blocks: Vec<Block>) -> Vec<Block> {
+    for block in &mut blocks {
+        if let Body::ToolCall(call) = &mut block.body {
+            call.arguments = object_arguments(call);
+        }
+    }
+    blocks
+}
+
+fn object_arguments(call: &ToolCall) -> String {
+    match object_of(&call.arguments) {
+        Some(object) => Json::Object(object).to_text(),
+        None if call.arguments.trim().is_empty() => "{}".to_owned(),
+        None => wrapped(&call.arguments).to_text(),
+    }
+}
+
+/// One thought, one text and the calls: what vendors say whose messages have one field for each.
+pub(crate) fn joined(blocks: Vec<Block>) -> Vec<Block> {
+    let (mut thoughts, mut texts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+    for block in blocks {
+        match &block.body {
+            Body::Reasoning(reasoning) => thoughts.extend(thought(reasoning)),
+            Body::Text(text) => texts.push(text.text.clone()),
+            _ => calls.push(block),
+        }
+    }
+    let thought = (!thoughts.is_empty()).then(|| {
+        let reasoning = Reasoning { text: Some(thoughts.join("\n\n")), ..Reasoning::default() };
+        Block::new(Author::Assistant, reasoning)
+    });
+    let text = (!texts.is_empty()).then(|| Block::text(Author::Assistant, texts.join("\n\n")));
+    thought.into_iter().chain(text).chain(calls).collect()
+}
+
+/// What can be read of a thought.
+pub(crate) fn thought(reasoning: &Reasoning) -> Option<String> {
+    let summary = (!reasoning.summary.is_empty()).then(|| reasoning.summary.join("\n\n"));
+    reasoning.text.clone().or(summary).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,162 @@
+//! What a vendor says is what its reader finds, streamed or not.
+
+use proptest::prelude::*;
+use turnkeep_codec::format;
+use turnkeep_codec::wire::frame::aws::AwsFramer;
+use turnkeep_codec::wire::frame::{LineFramer, SseFramer};
+use turnkeep_codec::wire::speak::{Fault, Framing, Speech, speaker};
+use turnkeep_codec::wire::{Assembled, Parts};
+use turnkeep_model::{Author, Block, Body, FinishReason, Json, Turn, Usage, canon, json};
+use turnkeep_testkit::generate;
+
+const WIRES: [&str; 6] =
+    ["openai.chat", "openai.responses", "anthropic.messages", "gemini.contents", "ollama.chat", "bedrock.converse"];
+
+fn speech() -> impl Strategy<Value = Speech> {
+    let finish = prop_oneof![Just(FinishReason::Stop), Just(FinishReason::Length)];
+    let blocks = prop::collection::vec(generate::block(), 0..6);
+    (blocks, finish, 0..5000_u64, 0..5000_u64).prop_map(|(blocks, finish, input, output)| {
+        let text = Block::text(Author::Assistant, "so it is");
+        let usage = Usage {
+            input: Some(input),
+            output: Some(output),
+            total: Some(input + output),
+            ..Usage::default()
+        };
+        let blocks = blocks.into_iter().chain([text]).collect();
+        Speech { token: "a1b2c3d4e5f6a7b8".into(), model: "m-1".into(), created: 1_700_000_000, blocks, finish, usage }
+    })
+}
+
+/// The bytes of a stream, one piece an event.
+fn stream(wire: &str, body: &Json, piece: usize) -> Vec<Vec<u8>> {
+    let speaker = speaker(wire).unwrap();
+    let events = speaker.events(body, piece);
+    events.iter().map(|event| speaker.framing().bytes(event)).collect()
+}
+
+/// What bytes that come in chunks of one size make up.
+fn assembled(wire: &str, bytes: &[u8], chunk: usize) -> Assembled {
+    let mut assembler = format::wire(wire).unwrap().assembler();
+    let mut events: Vec<Json> = Vec::new();
+    let parse = |text: &str| json::parse(text).unwrap().into_json();
+    match speaker(wire).unwrap().framing() {
+        Framing::Sse => {
+            let mut framer = SseFramer::default();
+            let found = bytes.chunks(chunk).flat_map(|chunk| framer.push(chunk)).collect::<Vec<_>>();
+            events.extend(found.iter().filter(|event| event.data != "[DONE]").map(|event| parse(&event.data)));
+        }
+        Framing::Lines => {
+            let mut framer = LineFramer::default();
+            let found = bytes.chunks(chunk).flat_map(|chunk| framer.push(chunk)).collect::<Vec<_>>();
+            events.extend(found.iter().map(|line| parse(line)));
+        }
+        Framing::Aws => {
+            let mut framer = AwsFramer::default();
+            for frame in bytes.chunks(chunk).flat_map(|chunk| framer.push(chunk).unwrap()).collect::<Vec<_>>() {
+                let name = frame.header(":event-type").unwrap().to_owned();
+                let payload = parse(std::str::from_utf8(&frame.payload).unwrap());
+                events.push(Json::Object([(name.as_str(), payload)].into_iter().collect()));
+            }
+        }
+    }
+    events.into_iter().for_each(|event| drop(assembler.push(event).unwrap()));
+    assembler.finish()
+}
+
+fn answer(wire: &str, body: Json) -> Turn {
+    let (session, _) = format::wire(wire).unwrap().decode(Parts { request: None, response: Some(body) }).unwrap();
+    session.turns.into_iter().next_back().unwrap()
+}
+
+/// What blocks are, whoever made them.
+fn bodies(blocks: &[Block]) -> Vec<Body> {
+    let bodies = blocks.iter().map(|block| block.body.clone());
+    bodies
+        .map(|mut body| {
+            if let Body::Reasoning(reasoning) = &mut body {
+                reasoning.scope = None;
+            }
+            body
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_stream_makes_up_the_response(speech in speech(), piece in 1_usize..40, chunk in 1_usize..200) {
+        for wire in WIRES {
+            let body = speaker(wire).unwrap().response(&speech);
+            let bytes = stream(wire, &body, piece).concat();
+            let assembled = assembled(wire, &bytes, chunk);
+
+            prop_assert_eq!(canon::canonical(&assembled.body), canon::canonical(&body), "{}", wire);
+            prop_assert!(assembled.complete && assembled.beside.is_empty(), "{}: {:?}", wire, assembled.beside);
+        }
+    }
+
+    #[test]
+    fn a_response_holds_what_is_sayable(speech in speech()) {
+        for wire in WIRES {
+            let speaker = speaker(wire).unwrap();
+            let turn = answer(wire, speaker.response(&speech));
+
+            prop_assert_eq!(bodies(&turn.blocks), bodies(&speaker.sayable(&speech.blocks)), "{}", wire);
+            prop_assert_eq!((turn.usage.input, turn.usage.output), (speech.usage.input, speech.usage.output), "{}", wire);
+        }
+    }
+
+    #[test]
+    fn what_is_sayable_is_said_as_it_is(speech in speech()) {
+        for wire in WIRES {
+            let speaker = speaker(wire).unwrap();
+            let once = speaker.sayable(&speech.blocks);
+
+            prop_assert_eq!(speaker.sayable(&once), once, "{}", wire);
+        }
+    }
+}
+
+#[test]
+fn every_wire_has_a_word_for_the_end_of_an_answer() {
+    for wire in WIRES {
+        for finish in [FinishReason::Stop, FinishReason::Length] {
+            let blocks = vec![Block::text(Author::Assistant, "hi")];
+            let speech = Speech { token: "t".into(), blocks, finish: finish.clone(), ..Speech::default() };
+            let turn = answer(wire, speaker(wire).unwrap().response(&speech));
+            assert_eq!(turn.finish.unwrap().reason, finish, "{wire}");
+        }
+    }
+}
+
+#[test]
+fn faults_have_the_vendors_form() {
+    let fault = Fault { status: 429, class: None, message: "slow down".into() };
+    let said: Vec<String> = WIRES.iter().map(|wire| speaker(wire).unwrap().fault(&fault).to_text()).collect();
+
+    assert_eq!(
+        said,
+        [
+            r#"{"error":{"message":"slow down","type":"rate_limit_error","param":null,"code":"rate_limit_exceeded"}}"#,
+            r#"{"error":{"message":"slow down","type":"rate_limit_error","param":null,"code":"rate_limit_exceeded"}}"#,
+            r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}"#,
+            r#"{"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED"}}"#,
+            r#"{"error":"slow down"}"#,
+            r#"{"message":"slow down"}"#,
+        ]
+    );
+}
+
+#[test]
+fn a_stream_is_recognised_as_its_own_wires() {
+    for wire in WIRES {
+        let blocks = vec![Block::text(Author::Assistant, "Good morning.")];
+        let speech = Speech { token: "t".into(), model: "m".into(), blocks, ..Speech::default() };
+        let body = speaker(wire).unwrap().response(&speech);
+        let bytes = stream(wire, &body, 4).concat();
+        let sniffed = turnkeep_codec::sniff(&turnkeep_codec::Input::new(&bytes)).unwrap();
+        assert_eq!(sniffed.codec.spec().id, wire);
+    }
+}

@@ -1,0 +1,56 @@
+//! What a vendor refuses, in its own words.
+
+use turnkeep_codec::Input;
+use turnkeep_codec::lint::{self, Severity, Strictness};
+use turnkeep_codec::wire::speak::{Fault, seal};
+use turnkeep_model::{Body, Reasoning};
+
+use super::asked::Asked;
+use super::script::{Script, Signatures};
+
+/// Why a vendor refuses a request: the first rule that its history breaks.
+pub(super) fn fault(wire: &'static str, profile: Option<&str>, asked: &Asked, script: &Script) -> Option<Fault> {
+    broken_rule(wire, profile, asked).or_else(|| foreign_seal(wire, asked, script))
+}
+
+fn broken_rule(wire: &'static str, profile: Option<&str>, asked: &Asked) -> Option<Fault> {
+    let text = asked.body.to_text();
+    let target = profile.map_or_else(|| wire.to_owned(), |profile| format!("{wire}:{profile}"));
+    let findings = lint::lint(Input::new(text.as_bytes()), &target, Strictness::Lax).ok()?;
+    let broken = findings.into_iter().find(|finding| finding.severity == Severity::Error)?;
+    let rule = lint::rules(wire).into_iter().find(|rule| rule.id == broken.rule);
+    let message = rule.map_or_else(|| broken.what.clone(), |rule| rule.evidence.replace("{}", &broken.at));
+    Some(refused(message))
+}
+
+/// Thinking that another vendor sealed, or nobody.
+fn foreign_seal(wire: &'static str, asked: &Asked, script: &Script) -> Option<Fault> {
+    if script.signatures == Signatures::Any {
+        return None;
+    }
+    let thoughts = asked.session.blocks().filter_map(|(_, block)| match &block.body {
+        Body::Reasoning(reasoning) => Some(reasoning),
+        _ => None,
+    });
+    let is_own = |given: &str, reasoning: &Reasoning| {
+        let thought = reasoning.text.clone().unwrap_or_else(|| reasoning.summary.join("\n\n"));
+        given == seal(wire, &thought) || script.seals().any(|seal| seal == given)
+    };
+    let mut foreign = thoughts.filter(|reasoning| {
+        let seals = [&reasoning.signature, &reasoning.encrypted];
+        seals.into_iter().flatten().any(|given| !is_own(given, reasoning))
+    });
+    foreign.next().map(|_| refused(complaint(wire)))
+}
+
+fn complaint(wire: &str) -> &'static str {
+    match wire {
+        "openai.responses" => "The encrypted content for item rs_… could not be verified.",
+        "gemini.contents" => "Thought signature is not valid",
+        _ => "messages.1.content.0: Invalid `signature` in `thinking` block",
+    }
+}
+
+fn refused(message: impl Into<String>) -> Fault {
+    Fault { status: 400, class: None, message: message.into() }
+}
