@@ -40,6 +40,13 @@ pub struct Ran {
     pub stopped: Stopped,
 }
 
+impl Ran {
+    /// What happened, a line each.
+    pub fn event_lines(&self) -> Vec<u8> {
+        Vec::new()
+    }
+}
+
 /// Runs a fixture: first what it ends with, then its follow-ups. It ends early where a run does not complete; the last
 /// one says why.
 ///

@@ -17,12 +17,7 @@ fn speech() -> impl Strategy<Value = Speech> {
     let blocks = prop::collection::vec(generate::block(), 0..6);
     (blocks, finish, 0..5000_u64, 0..5000_u64).prop_map(|(blocks, finish, input, output)| {
         let text = Block::text(Author::Assistant, "so it is");
-        let usage = Usage {
-            input: Some(input),
-            output: Some(output),
-            total: Some(input + output),
-            ..Usage::default()
-        };
+        let usage = Usage { input: Some(input), output: Some(output), total: Some(input + output), ..Usage::default() };
         let blocks = blocks.into_iter().chain([text]).collect();
         Speech { token: "a1b2c3d4e5f6a7b8".into(), model: "m-1".into(), created: 1_700_000_000, blocks, finish, usage }
     })

@@ -14,7 +14,8 @@ pub(super) fn told<'a>(asked: &Asked, recorded: impl Iterator<Item = &'a Exchang
     if same > 0 {
         return format!("the cassette answers this request {same} times, and it is made once more");
     }
-    let there = recorded.clone().filter(|exchange| exchange.asked.method == asked.method && exchange.asked.url == asked.url);
+    let there =
+        recorded.clone().filter(|exchange| exchange.asked.method == asked.method && exchange.asked.url == asked.url);
     let nearest = there.map(|exchange| (differences(exchange, asked), exchange)).min_by_key(|(found, _)| found.len());
     match nearest {
         Some((found, exchange)) => {
@@ -50,11 +51,9 @@ fn differences(exchange: &Exchange, asked: &Asked) -> Vec<String> {
             compare("", recorded, asked, &mut found);
             found
         }
-        (recorded, asked) => vec![format!(
-            "the body ({} bytes recorded, {} asked)",
-            recorded.to_bytes().len(),
-            asked.to_bytes().len()
-        )],
+        (recorded, asked) => {
+            vec![format!("the body ({} bytes recorded, {} asked)", recorded.to_bytes().len(), asked.to_bytes().len())]
+        }
     }
 }
 

@@ -93,7 +93,8 @@ impl Exchange {
     }
 
     pub(super) fn read(object: &Object) -> Result<Exchange> {
-        let asked = object.get("request").and_then(Json::as_object).ok_or_else(|| corrupt("an exchange has a request"))?;
+        let asked =
+            object.get("request").and_then(Json::as_object).ok_or_else(|| corrupt("an exchange has a request"))?;
         let answer = match (object.get("error"), object.get("response")) {
             (Some(Json::Object(error)), _) => Answer::Failed(read_error(error)?),
             (_, Some(Json::Object(came))) => Answer::Came(Came::read(came)?),

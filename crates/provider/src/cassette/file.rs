@@ -85,7 +85,9 @@ impl Recording {
 fn check_version(object: &Object) -> Result<()> {
     match object.get(KEY).and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64) {
         Some(VERSION) => Ok(()),
-        Some(_) => Err(Error::new(ErrorKind::Unsupported, "the cassette is of a newer version").hint("update turnkeep")),
+        Some(_) => {
+            Err(Error::new(ErrorKind::Unsupported, "the cassette is of a newer version").hint("update turnkeep"))
+        }
         None => Err(Error::new(ErrorKind::NotThisFormat, format!("this is no cassette: it has no `{KEY}`"))),
     }
 }

@@ -9,10 +9,10 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use super::content::{Content, Keep};
+use super::differ;
 use super::exchange::{Answer, Asked, Exchange};
 use super::file::{self, Origin, Recording};
 use super::scrub::Scrubber;
-use super::differ;
 use crate::secret::Secret;
 use crate::transport::{HttpRequest, TransportError, TransportErrorKind};
 
@@ -156,8 +156,10 @@ impl Tape {
         }
         let asked = state.asked(request);
         if self.mode != Mode::Record
-            && let Some((exchange, used)) =
-                state.exchanges.iter_mut().find(|(exchange, used)| *used == Use::Fresh && exchange.asked.is_same(&asked))
+            && let Some((exchange, used)) = state
+                .exchanges
+                .iter_mut()
+                .find(|(exchange, used)| *used == Use::Fresh && exchange.asked.is_same(&asked))
         {
             *used = Use::Used;
             return Ok(Played::Answer(exchange.answer.clone()));

@@ -41,5 +41,7 @@ fn headers(object: &Object) -> Vec<(String, String)> {
         let values = values.as_array().unwrap_or(std::slice::from_ref(values));
         values.iter().filter_map(Json::as_str).map(move |value| (name.clone(), value.into_owned())).collect::<Vec<_>>()
     });
-    pairs.filter(|(name, _)| !matches!(name.as_str(), "content-length" | "content-encoding" | "transfer-encoding")).collect()
+    pairs
+        .filter(|(name, _)| !matches!(name.as_str(), "content-length" | "content-encoding" | "transfer-encoding"))
+        .collect()
 }

@@ -59,7 +59,8 @@ impl Asked {
         let model = when.model.as_ref().is_none_or(|matcher| matcher.finds(&self.model));
         let user = when.user.as_ref().is_none_or(|matcher| matcher.finds(&self.last_user_text()));
         // Results are asked for where tools have just answered.
-        let results = when.results.as_ref().is_none_or(|matcher| self.last_results().is_some_and(|text| matcher.finds(&text)));
+        let results =
+            when.results.as_ref().is_none_or(|matcher| self.last_results().is_some_and(|text| matcher.finds(&text)));
         model && user && results
     }
 
@@ -67,7 +68,8 @@ impl Asked {
         let blocks = self.session.in_message_order().into_iter().map(|(_, _, block)| block);
         let said: Vec<&Block> = blocks.filter(|block| block.author == Author::User).collect();
         let last = said.last().map(|block| block.message.ordinal);
-        let texts = said.iter().filter(|block| Some(block.message.ordinal) == last).filter_map(|block| block.body.as_text());
+        let texts =
+            said.iter().filter(|block| Some(block.message.ordinal) == last).filter_map(|block| block.body.as_text());
         texts.collect::<Vec<_>>().join("\n")
     }
 

@@ -57,9 +57,8 @@ impl<'a> Fields<'a> {
     pub(super) fn end(self) -> Result<()> {
         match self.left.first() {
             None => Ok(()),
-            Some((key, node)) => {
-                Err(wrong(node.at, format!("there is no field `{key}` here")).hint(format!("fields: {}", self.known.join(", "))))
-            }
+            Some((key, node)) => Err(wrong(node.at, format!("there is no field `{key}` here"))
+                .hint(format!("fields: {}", self.known.join(", ")))),
         }
     }
 }
@@ -76,7 +75,8 @@ pub(super) fn count(node: &Node<'_>) -> Result<u64> {
 }
 
 pub(super) fn span(node: &Node<'_>) -> Result<Duration> {
-    let word = node.as_str().map_or_else(|| node.as_number().map(|n| n.as_str().to_owned()), |text| Some(text.into_owned()));
+    let word =
+        node.as_str().map_or_else(|| node.as_number().map(|n| n.as_str().to_owned()), |text| Some(text.into_owned()));
     let word = word.unwrap_or_default();
     let (digits, unit) = word.split_at(word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len()));
     match (digits.parse().ok(), unit) {

@@ -4,9 +4,7 @@ use regex_lite::Regex;
 use turnkeep_codec::wire::speak::Fault;
 use turnkeep_codec::yaml;
 use turnkeep_model::json::{Node, Value};
-use turnkeep_model::{
-    Author, Block, CallId, Error, ErrorKind, FinishReason, Reasoning, Result, Text, ToolCall, Usage,
-};
+use turnkeep_model::{Author, Block, CallId, Error, ErrorKind, FinishReason, Reasoning, Result, Text, ToolCall, Usage};
 
 use super::fields::{Fields, count, json_text, span, text, wrong};
 use super::script::{Failure, Matcher, Pauses, Said, Script, Signatures, When};
@@ -84,7 +82,9 @@ fn said(node: Node<'_>) -> Result<Said> {
     said.usage = fields.take("usage").map(usage).transpose()?;
     said.pauses = fields.take("delay").map(pauses).transpose()?.unwrap_or_default();
     if said.blocks.is_empty() && said.failures.is_empty() {
-        return Err(wrong(fields.at(), "an answer says something or fails").hint(format!("fields: {}", SAID.join(", "))));
+        return Err(
+            wrong(fields.at(), "an answer says something or fails").hint(format!("fields: {}", SAID.join(", ")))
+        );
     }
     fields.end()?;
     Ok(said)
@@ -217,7 +217,11 @@ fn failure(node: Node<'_>) -> Result<Failure> {
     let fault = |status: u64| -> Result<Fault> {
         let status = u16::try_from(status).ok().filter(|status| (400..600).contains(status));
         let status = status.ok_or_else(|| wrong(at, "the status of a failure is from 400 to 599"))?;
-        Ok(Fault { status, class: class.clone(), message: message.clone().unwrap_or_else(|| "scripted failure".into()) })
+        Ok(Fault {
+            status,
+            class: class.clone(),
+            message: message.clone().unwrap_or_else(|| "scripted failure".into()),
+        })
     };
     match (status, cut, malformed) {
         (Some(status), None, None) => match after {

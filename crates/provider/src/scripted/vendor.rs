@@ -148,9 +148,7 @@ impl Scripted {
                 bytes(after).chain([Ok(late)]).collect()
             }
             Some(Failure::Cut { after }) => bytes(after).chain([Err(cut())]).collect(),
-            Some(Failure::Malformed { after }) => {
-                bytes(after).chain([Ok(b"data: {\"broken\n\n".to_vec())]).collect()
-            }
+            Some(Failure::Malformed { after }) => bytes(after).chain([Ok(b"data: {\"broken\n\n".to_vec())]).collect(),
             Some(Failure::Refused { .. } | Failure::Unreachable | Failure::Silent) | None => {
                 bytes(events.len()).filter(|chunk| chunk.as_ref().is_ok_and(|bytes| !bytes.is_empty())).collect()
             }

@@ -57,7 +57,13 @@ impl Drive<'_> {
     }
 
     /// Records the question, and that it was asked.
-    async fn question(&mut self, input: &Input, turn: u32, failed: Vec<Event>, given: Box<Given>) -> Result<Box<Given>> {
+    async fn question(
+        &mut self,
+        input: &Input,
+        turn: u32,
+        failed: Vec<Event>,
+        given: Box<Given>,
+    ) -> Result<Box<Given>> {
         let choice = self.choice();
         let pace = self.pace;
         self.recorder

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(not(feature = "http"))]
 use turnkeep_model::{Error, ErrorKind};
-use turnkeep_provider::Transport;
 use turnkeep_provider::endpoint::{Endpoint, Endpoints};
+use turnkeep_provider::{HttpRequest, HttpResponse, Transport, TransportError, TransportErrorKind};
 use turnkeep_runner::manifest;
 use turnkeep_runtime::Tools;
 use turnkeep_runtime::port::Model;
+use turnkeep_store::BoxFuture;
 
 use super::scripted;
 use crate::exit::Stop;
@@ -28,6 +30,18 @@ pub(super) struct Answering {
 /// What stands between a model and what carries its requests: a tap, a cassette, or nothing.
 pub(super) type Between<'a> = dyn Fn(Arc<dyn Transport>) -> Arc<dyn Transport> + 'a;
 
+type MakeModel<'a> = dyn Fn(&Endpoint) -> Result<Arc<dyn Model>, Stop> + 'a;
+
+/// A network without anybody in it.
+struct Nowhere;
+
+impl Transport for Nowhere {
+    fn send(&self, _: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, TransportError>> {
+        let message = "nothing is sent in a replay".to_owned();
+        Box::pin(async { Err(TransportError { kind: TransportErrorKind::Mismatch, message }) })
+    }
+}
+
 /// Nothing stands between.
 pub(super) fn nothing(transport: Arc<dyn Transport>) -> Arc<dyn Transport> {
     transport
@@ -43,11 +57,29 @@ impl Answering {
         }
     }
 
+    /// The same where nothing is sent: no key is needed.
+    pub(super) fn replayed(with: &With, beside: &Path, between: &Between<'_>) -> Result<Answering, Stop> {
+        let endpoints = load()?;
+        let name = reference(with, &endpoints)?;
+        if scripted::is_meant(&name, &endpoints) {
+            return scripted::answering(&name, with, Some(beside), between);
+        }
+        let model = |endpoint: &Endpoint| -> Result<Arc<dyn Model>, Stop> {
+            let keyless = Endpoint { key: None, aws: None, headers: Vec::new(), ..endpoint.clone() };
+            Ok(Arc::new(keyless.model(between(Arc::new(Nowhere)))?))
+        };
+        Answering::with_models(&endpoints, &name, &model)
+    }
+
     fn configured(endpoints: &Endpoints, name: &str, between: &Between<'_>) -> Result<Answering, Stop> {
-        let endpoint = endpoints.find(name)?;
         let model = |endpoint: &Endpoint| -> Result<Arc<dyn Model>, Stop> {
             Ok(Arc::new(endpoint.model(between(network(endpoint)?))?))
         };
+        Answering::with_models(endpoints, name, &model)
+    }
+
+    fn with_models(endpoints: &Endpoints, name: &str, model: &MakeModel<'_>) -> Result<Answering, Stop> {
+        let endpoint = endpoints.find(name)?;
         let fallbacks = endpoint.fallback.iter().map(|other| model(endpoints.find(other)?));
         Ok(Answering {
             name: endpoint.name.clone(),

@@ -115,7 +115,10 @@ impl Told<'_> {
         let line = |waiting: &turnkeep_runtime::Waiting| match waiting.what {
             WaitingFor::Consent => format!("{} waits: turnkeep approve | deny {id} {}", waiting.tool, waiting.call),
             WaitingFor::Outcome => {
-                format!("{} may have acted: turnkeep resolve {id} {} --retry | --done R | --skip", waiting.tool, waiting.call)
+                format!(
+                    "{} may have acted: turnkeep resolve {id} {} --retry | --done R | --skip",
+                    waiting.tool, waiting.call
+                )
             }
         };
         self.stopped.waiting.iter().map(line).collect()

@@ -15,8 +15,9 @@ use super::attach::attached;
 use super::editor::{Editor, Typed};
 use super::talk::{Heard, Talk};
 use crate::exit::{Exit, Stop};
+use crate::page::Page;
 use crate::talk_args::{Chat, With};
-use crate::terminal::{BOLD, CYAN, DIM, complain, print, say};
+use crate::terminal::{BOLD, CYAN, DIM, complain, print, say, width};
 use crate::visible::{shortened, visible};
 
 const HELP: &str = "\
@@ -106,7 +107,11 @@ impl Chatting {
         match word {
             "/quit" | "/exit" => return Ok(Goes::Home),
             "/help" => print(HELP)?,
-            "/show" => print(&crate::page::page(&self.talk.session()?))?,
+            "/show" => {
+                let mut page = Page::new(width());
+                page.session(&self.talk.session()?, "");
+                print(&page.finish())?;
+            }
             "/attach" => {
                 self.attached.push(attached(Path::new(rest.trim()))?);
                 say(&format!("{DIM}goes with the next message{DIM:#}"));

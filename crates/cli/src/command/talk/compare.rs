@@ -42,11 +42,8 @@ pub(super) fn compare(args: &Ask) -> Ending {
 
 /// A fork of the session, or a new one, for one endpoint.
 fn talk(args: &Ask, name: &str, store: &Arc<dyn Store>) -> Result<Talk, Stop> {
-    let with = With {
-        endpoint: Some(name.to_owned()),
-        script: args.with.script.clone(),
-        tools: args.with.tools.clone(),
-    };
+    let with =
+        With { endpoint: Some(name.to_owned()), script: args.with.script.clone(), tools: args.with.tools.clone() };
     let (answering, tools) = (Answering::of(&with, None, &nothing)?, tools(with.tools.as_deref())?);
     if args.id == "new" {
         return Ok(Talk::new(store.clone(), answering, tools, args.system.clone()));

@@ -8,8 +8,8 @@ use std::thread;
 
 use pollster::block_on;
 use turnkeep_model::{Json, Loss};
-use turnkeep_provider::cassette::{Cassette, Mode, RecordedClock, RecordedIds, Tape};
 use turnkeep_provider::Transport;
+use turnkeep_provider::cassette::{Cassette, Mode, RecordedClock, RecordedIds, Tape};
 use turnkeep_runner::{Artifact, Fixture, Ran, Setup, Tap, artifacts, difference};
 use turnkeep_runtime::{Ports, Stop as StopAsked};
 
@@ -60,7 +60,8 @@ fn fixtures(path: &Path) -> Result<Vec<PathBuf>, Stop> {
     }
     let beside = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        ["tools", "script", "cassette"].iter().any(|word| name.contains(&format!(".{word}."))) || name == "turnkeep.toml"
+        ["tools", "script", "cassette"].iter().any(|word| name.contains(&format!(".{word}.")))
+            || name == "turnkeep.toml"
     };
     let files: Vec<PathBuf> = turnkeep_file::walk(path)?.into_iter().filter(|path| !beside(path)).collect();
     if files.is_empty() {
@@ -249,7 +250,8 @@ fn as_text(path: &Path, outcome: &Result<Outcome, Stop>, args: &Run) -> String {
             };
             let why = outcome.unfinished.as_ref().map(|why| format!(" ({})", visible(why))).unwrap_or_default();
             let requests = counted(outcome.requests, "request", "requests");
-            let files: String = outcome.written.iter().map(|name| format!("  {}\n", args.out.join(name).display())).collect();
+            let files: String =
+                outcome.written.iter().map(|name| format!("  {}\n", args.out.join(name).display())).collect();
             format!("{word} {shown}{why} {DIM}{requests}{DIM:#}\n{files}")
         }
     }

@@ -57,7 +57,16 @@ impl Talk {
         tools: Tools,
     ) -> Result<Talk, Stop> {
         block_on(store.last(&id))?;
-        Ok(Talk { store, id, answering, tools, ports: Ports::default(), begun: Begun::Yes, system: None, asked_at: Seq(0) })
+        Ok(Talk {
+            store,
+            id,
+            answering,
+            tools,
+            ports: Ports::default(),
+            begun: Begun::Yes,
+            system: None,
+            asked_at: Seq(0),
+        })
     }
 
     /// The session as it stands.

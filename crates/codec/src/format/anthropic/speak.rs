@@ -5,8 +5,8 @@ use turnkeep_model::{Block, Body, FinishReason, Reasoning};
 
 use super::{Messages, WIRE, block, restore};
 use crate::wire::speak::{
-    Event, Fault, Framing, Speak, Speech, items_at, object, pieces, said, seal, text_at, thought, with_object_arguments,
-    without,
+    Event, Fault, Framing, Speak, Speech, items_at, object, pieces, said, seal, text_at, thought,
+    with_object_arguments, without,
 };
 
 const CLASSES: &[(u16, &str)] = &[

@@ -3,8 +3,8 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Block, Body, FinishReason, Reasoning, Text};
 
-use super::{FORMAT, restore};
 use super::wire::Gemini;
+use super::{FORMAT, restore};
 use crate::wire::speak::{
     Event, Fault, Framing, Speak, Speech, items_at, object, object_at, pieces, said, seal, text_at, thought,
     with_object_arguments, without,
@@ -63,7 +63,8 @@ impl Speak for Gemini {
         let candidate = items_at(&whole, "candidates").first().cloned().unwrap_or_default();
         let content = object_at(&candidate, "content");
         let rest = without(candidate.as_object().unwrap_or(&Object::new()), &["content", "finishReason"]);
-        let mut parts: Vec<Json> = items_at(&content, "parts").iter().flat_map(|part| part_pieces(part, piece)).collect();
+        let mut parts: Vec<Json> =
+            items_at(&content, "parts").iter().flat_map(|part| part_pieces(part, piece)).collect();
         let last = parts.pop();
         let event = |parts: Vec<Json>, reason: Option<&Json>| {
             let mut content = without(&content, &["parts"]);

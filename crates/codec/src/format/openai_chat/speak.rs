@@ -3,8 +3,8 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Block, Body, FinishReason, ToolCall};
 
-use super::wire::ChatWire;
 use super::usage;
+use super::wire::ChatWire;
 use crate::wire::speak::{
     Event, Fault, Framing, Speak, Speech, items_at, joined, object, object_at, pieces, said, text_at, without,
 };
@@ -143,9 +143,8 @@ fn deltas(choice: &Json, piece: usize) -> Vec<Json> {
         let calls = call_pieces(at as u64, call, piece).into_iter();
         deltas.extend(calls.map(|call| object([("tool_calls", vec![call].into())])));
     }
-    let wrap = |delta: Json, reason: Json| {
-        object([("index", index.clone()), ("delta", delta), ("finish_reason", reason)])
-    };
+    let wrap =
+        |delta: Json, reason: Json| object([("index", index.clone()), ("delta", delta), ("finish_reason", reason)]);
     let reason = choice.as_object().and_then(|choice| choice.get("finish_reason").cloned()).unwrap_or_default();
     let mut choices: Vec<Json> = deltas.into_iter().map(|delta| wrap(delta, Json::Null)).collect();
     choices.push(wrap(Json::Object(Object::new()), reason));
@@ -160,8 +159,6 @@ fn call_pieces(index: u64, call: &Object, piece: usize) -> Vec<Json> {
     without(call, &["function"]).into_iter().for_each(|(key, value)| first.push(key, value));
     first.push("function", function);
     let more = pieces(&arguments, piece).into_iter();
-    let more = more.map(|text| {
-        object([("index", index.into()), ("function", object([("arguments", text.into())]))])
-    });
+    let more = more.map(|text| object([("index", index.into()), ("function", object([("arguments", text.into())]))]));
     std::iter::once(Json::Object(first)).chain(more).collect()
 }

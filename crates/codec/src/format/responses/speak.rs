@@ -20,7 +20,8 @@ impl Speak for Responses {
         for (index, block) in blocks.iter_mut().enumerate() {
             name(block, index, &speech.token);
         }
-        let output: Vec<Json> = item::write_all(&blocks.iter().collect::<Vec<_>>()).into_iter().map(completed).collect();
+        let output: Vec<Json> =
+            item::write_all(&blocks.iter().collect::<Vec<_>>()).into_iter().map(completed).collect();
         let (status, reason) = status(&speech.finish);
         let details = reason.map_or(Json::Null, |reason| object([("reason", reason.into())]));
         object([
@@ -178,11 +179,8 @@ struct Names {
 }
 
 const CONTENT: Names = Names { part: "response.content_part", text: "response.output_text", index: "content_index" };
-const SUMMARY: Names = Names {
-    part: "response.reasoning_summary_part",
-    text: "response.reasoning_summary_text",
-    index: "summary_index",
-};
+const SUMMARY: Names =
+    Names { part: "response.reasoning_summary_part", text: "response.reasoning_summary_text", index: "summary_index" };
 
 /// Where events inside an item belong.
 struct Inside {

@@ -92,7 +92,11 @@ pub(crate) fn object<const N: usize>(pairs: [(&str, Json); N]) -> Json {
 pub(crate) fn pieces(text: &str, size: usize) -> Vec<&str> {
     let mut starts: Vec<usize> = text.char_indices().step_by(size.max(1)).map(|(at, _)| at).collect();
     starts.push(text.len());
-    starts.windows(2).filter_map(|pair| text.get(*pair.first()?..*pair.last()?)).filter(|text| !text.is_empty()).collect()
+    starts
+        .windows(2)
+        .filter_map(|pair| text.get(*pair.first()?..*pair.last()?))
+        .filter(|text| !text.is_empty())
+        .collect()
 }
 
 /// The object under a key, or an empty one.
