@@ -7,7 +7,7 @@ use turnkeep_store::BoxFuture;
 
 use crate::fault::FaultKind;
 
-/// Several models: the next one is asked where one is not available, refuses for now, or fails before its answer began.
+/// Several models as one, for callers without a journal: an agent has `with_fallback`, which records the switch. The next one is asked where one is not available, refuses for now, or fails before its answer began.
 pub struct Fallback {
     models: Vec<Arc<dyn Model>>,
     last: Mutex<usize>,
@@ -77,5 +77,5 @@ impl Model for Fallback {
 }
 
 fn may_fall_back(error: &ModelError) -> bool {
-    FaultKind::of(error).map_or(error.retry_after.is_some(), FaultKind::may_fall_back)
+    FaultKind::of(error).map_or_else(|| error.may_pass_elsewhere(), FaultKind::may_fall_back)
 }

@@ -27,7 +27,7 @@ pub use address::Streaming;
 pub use fallback::{Fallback, Switch};
 pub use fault::{Fault, FaultKind};
 pub use key::{COMMAND_TIME, KeySource};
-pub use model::{Payload, Prepared, Reply, Timeouts, WireModel};
+pub use model::{Payload, Prepared, Timeouts, WireModel};
 pub use network::{HttpOptions, Proxy};
 pub use price::Prices;
 pub use providers::{PROVIDERS, Provider, StreamUsage};

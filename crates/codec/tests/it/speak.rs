@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use turnkeep_codec::format;
 use turnkeep_codec::wire::frame::aws::AwsFramer;
 use turnkeep_codec::wire::frame::{LineFramer, SseFramer};
-use turnkeep_codec::wire::speak::{Fault, Framing, Speech, speaker};
+use turnkeep_codec::wire::speak::{Framing, Refusal, Speech, speaker};
 use turnkeep_codec::wire::{Assembled, Parts};
 use turnkeep_model::{Author, Block, Body, FinishReason, Json, Turn, Usage, canon, json};
 use turnkeep_testkit::generate;
@@ -127,9 +127,9 @@ fn every_wire_has_a_word_for_the_end_of_an_answer() {
 }
 
 #[test]
-fn faults_have_the_vendors_form() {
-    let fault = Fault { status: 429, class: None, message: "slow down".into() };
-    let said: Vec<String> = WIRES.iter().map(|wire| speaker(wire).unwrap().fault(&fault).to_text()).collect();
+fn refusals_have_the_vendors_form() {
+    let refusal = Refusal { status: 429, class: None, message: "slow down".into() };
+    let said: Vec<String> = WIRES.iter().map(|wire| speaker(wire).unwrap().refusal(&refusal).to_text()).collect();
 
     assert_eq!(
         said,

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use turnkeep_model::Result;
-use turnkeep_runtime::port::Model;
 
 use super::Endpoints;
 use super::partial::Endpoint;
 use crate::auth::{Credentials, Scheme, sigv4::AwsKeys};
-use crate::fallback::Fallback;
 use crate::key::KeySource;
 use crate::model::WireModel;
 use crate::network::HttpOptions;
@@ -124,21 +122,17 @@ impl Endpoint {
 pub type Carry<'a> = dyn Fn(&Endpoint) -> Result<Arc<dyn Transport>> + 'a;
 
 impl Endpoints {
-    /// The model that a reference names, with those it falls back to.
+    /// The model that a reference names, and then those it falls back to: an agent is made of the first, `with_fallback`
+    /// for each of the others.
     ///
     /// # Errors
     /// As [`Endpoints::find`], and where a key cannot be read.
-    pub fn open(&self, reference: &str, carry: &Carry<'_>) -> Result<Arc<dyn Model>> {
+    pub fn open(&self, reference: &str, carry: &Carry<'_>) -> Result<Vec<Arc<WireModel>>> {
         let endpoint = self.find(reference)?;
-        let first: Arc<dyn Model> = Arc::new(endpoint.model(carry(endpoint)?)?);
-        if endpoint.fallback.is_empty() {
-            return Ok(first);
-        }
-        let others = endpoint.fallback.iter().map(|name| {
-            let other = self.find(name)?;
-            Ok(Arc::new(other.model(carry(other)?)?) as Arc<dyn Model>)
-        });
-        let others = others.collect::<Result<Vec<_>>>()?;
-        Ok(Arc::new(Fallback::new(first, others)))
+        let others = endpoint.fallback.iter().map(|name| self.find(name));
+        std::iter::once(Ok(endpoint)).chain(others).map(|found| {
+            let endpoint = found?;
+            Ok(Arc::new(endpoint.model(carry(endpoint)?)?))
+        }).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! The kinds of faults.
 
-use turnkeep_runtime::port::ModelError;
+use turnkeep_runtime::port::{Cause, ModelError};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $word:literal, $title:literal, $remedy:literal;)*) => {
@@ -129,6 +129,25 @@ impl FaultKind {
             500..600 => FaultKind::ServerError,
             400..500 => FaultKind::Invalid,
             _ => FaultKind::Unexpected,
+        }
+    }
+
+    /// The cause, as a journal tells it.
+    pub fn cause(self) -> Cause {
+        use FaultKind as Kind;
+        match self {
+            Kind::Invalid | Kind::NotFound | Kind::RequestTooLarge | Kind::Unsendable => Cause::BadRequest,
+            Kind::ContextOverflow => Cause::TooLong,
+            Kind::Unauthorized | Kind::Forbidden | Kind::Unpaid => Cause::Auth,
+            Kind::RateLimited => Cause::RateLimited,
+            Kind::ServerError | Kind::Unavailable | Kind::Closed | Kind::Refused | Kind::Dns | Kind::Tls => {
+                Cause::Unavailable
+            }
+            Kind::Overloaded => Cause::Overloaded,
+            Kind::FirstByteTimeout => Cause::TimedOut,
+            Kind::IdleTimeout | Kind::Cut | Kind::StreamError => Cause::Interrupted,
+            Kind::Malformed | Kind::WrongContentType | Kind::Mismatch => Cause::Mismatch,
+            Kind::Redirect | Kind::Unexpected | Kind::TooLarge => Cause::Failed,
         }
     }
 

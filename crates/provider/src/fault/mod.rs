@@ -9,7 +9,7 @@ pub(crate) use told::{Told, retry_after};
 use std::fmt;
 use std::time::Duration;
 
-use turnkeep_runtime::port::ModelError;
+use turnkeep_runtime::port::{ModelError, SentRequest};
 
 use crate::secret::Secret;
 use crate::transport::{TransportError, TransportErrorKind};
@@ -34,6 +34,10 @@ pub struct Fault {
     pub retry_after: Option<Duration>,
     /// How often it was tried.
     pub tries: u32,
+    /// Headers of the answer that are worth keeping.
+    pub headers: Vec<(String, String)>,
+    /// What was sent.
+    pub sent: Option<SentRequest>,
 }
 
 /// The longest message of a vendor that is told, in characters.
@@ -51,6 +55,8 @@ impl Fault {
             request_id: None,
             retry_after: None,
             tries: 1,
+            headers: Vec::new(),
+            sent: None,
         }
     }
 
@@ -107,8 +113,11 @@ fn shortened(text: &str) -> String {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "endpoint `{}`: {}", self.endpoint, self.kind.title())?;
-        if let Some(status) = self.status {
-            write!(f, " (status {status})")?;
+        match (self.status, &self.class) {
+            (Some(status), Some(class)) => write!(f, " (status {status}, {class})")?,
+            (Some(status), None) => write!(f, " (status {status})")?,
+            (None, Some(class)) => write!(f, " ({class})")?,
+            (None, None) => {}
         }
         if !self.message.is_empty() {
             write!(f, ": {}", self.message)?;
@@ -132,10 +141,10 @@ impl From<Fault> for ModelError {
     /// An error that has been tried often enough here is not tried again by an agent; one that was tried once may be.
     fn from(fault: Fault) -> ModelError {
         let may_pass = fault.kind.may_pass() && fault.tries <= 1;
-        ModelError {
-            message: fault.to_string(),
-            class: Some(fault.kind.as_str().to_owned()),
-            retry_after: may_pass.then(|| fault.retry_after.unwrap_or(Duration::from_secs(1))),
-        }
+        let mut error = ModelError::new(fault.kind.cause(), fault.to_string()).with_class(fault.kind.as_str());
+        error.retry_after = may_pass.then(|| fault.retry_after.unwrap_or(Duration::from_secs(1)));
+        error.request = fault.sent;
+        error.headers = fault.headers;
+        error
     }
 }

@@ -13,21 +13,6 @@ use super::wait::within;
 use crate::fault::{Began, Fault, FaultKind, Told, retry_after};
 use crate::transport::HttpResponse;
 
-/// An answer, and what came with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
-    /// The answer.
-    pub answer: Answer,
-    /// What the request could not say of the session, and what of the answer could not be kept.
-    pub losses: Vec<Loss>,
-    /// Headers of the answer that are worth keeping: ids of the request, and what is left of a rate.
-    pub headers: Vec<(String, String)>,
-    /// The digest of the request's canonical body.
-    pub digest: String,
-    /// How often the request was sent.
-    pub tries: u32,
-}
-
 /// The most of an error's body that is read.
 const LARGEST_ERROR: usize = 1 << 20;
 
@@ -38,11 +23,11 @@ struct Failed {
 }
 
 impl WireModel {
-    /// One answer to the session as it stands, with all that came with it.
+    /// One answer to the session as it stands; what goes wrong is told in full.
     ///
     /// # Errors
     /// Whatever keeps the endpoint from answering, after it was tried as often as is worth it.
-    pub async fn ask(&self, request: Request<'_>, deltas: &dyn Deltas) -> Result<Reply, Fault> {
+    pub async fn ask(&self, request: Request<'_>, deltas: &dyn Deltas) -> Result<Answer, Fault> {
         let timeouts = self.timeouts.with(request.options);
         let mut prepared = self.prepare(&request);
         let mut hints = if refers(self.wire.spec().id, &prepared.body) { Hints::Use } else { Hints::Forget };
@@ -50,7 +35,7 @@ impl WireModel {
         loop {
             tries = tries.saturating_add(1);
             let failed = match self.once(&prepared, timeouts, deltas).await {
-                Ok(reply) => return Ok(Reply { tries, ..reply }),
+                Ok(answer) => return Ok(answer),
                 Err(failed) => failed,
             };
             if failed.forgotten && hints == Hints::Use {
@@ -58,7 +43,7 @@ impl WireModel {
                 prepared = self.prepared(&request, hints);
                 continue;
             }
-            let fault = Fault { tries, ..failed.fault };
+            let fault = Fault { tries, sent: Some(prepared.sent.clone()), ..failed.fault };
             match self.retry.wait(&fault, tries, self.chance.next()) {
                 Some(wait) => self.clock.sleep(wait).await,
                 None => return Err(fault.without(&self.secrets())),
@@ -66,7 +51,7 @@ impl WireModel {
         }
     }
 
-    async fn once(&self, prepared: &Prepared, timeouts: Timeouts, deltas: &dyn Deltas) -> Result<Reply, Failed> {
+    async fn once(&self, prepared: &Prepared, timeouts: Timeouts, deltas: &dyn Deltas) -> Result<Answer, Failed> {
         let sending = self.transport.send(self.sendable(prepared));
         let response = match within(self.clock.as_ref(), timeouts.first_byte, sending).await {
             Some(sent) => sent.map_err(|error| Fault::of_transport(error, &self.name, Began::No))?,
@@ -78,13 +63,14 @@ impl WireModel {
         if !(200..300).contains(&response.status) {
             return Err(self.refused(response, timeouts).await);
         }
-        let kept = kept(&response.headers);
-        let id = request_id(&response.headers);
-        let status = response.status;
-        let of_answer = |fault: Fault| Fault { request_id: id.clone(), status: Some(status), ..fault };
-        let (answer, mut losses) = self.read(response, timeouts, deltas).await.map_err(of_answer)?;
-        losses.splice(0..0, prepared.losses.iter().cloned());
-        Ok(Reply { answer, losses, headers: kept, digest: prepared.digest.clone(), tries: 1 })
+        let (status, headers, id) = (response.status, kept(&response.headers), request_id(&response.headers));
+        match self.read(response, timeouts, deltas).await {
+            Ok((answer, more)) => {
+                let losses = prepared.losses.iter().cloned().chain(more).collect();
+                Ok(Answer { losses, headers, request: Some(prepared.sent.clone()), ..answer })
+            }
+            Err(fault) => Err(Fault { request_id: id, status: Some(status), headers, ..fault }.into()),
+        }
     }
 
     async fn read(
@@ -135,6 +121,7 @@ impl WireModel {
             status: Some(status),
             class,
             request_id: request_id(&headers),
+            headers: kept(&headers),
             retry_after: wait_of(&headers, self.clock.now()),
             ..Fault::new(kind, &self.name, told.message)
         };

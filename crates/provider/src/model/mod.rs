@@ -7,7 +7,6 @@ mod request;
 mod settings;
 mod wait;
 
-pub use ask::Reply;
 pub use request::Prepared;
 pub use settings::{Payload, Timeouts, WireModel};
 
@@ -30,9 +29,6 @@ impl Model for WireModel {
         request: Request<'a>,
         deltas: &'a dyn Deltas,
     ) -> BoxFuture<'a, std::result::Result<Answer, ModelError>> {
-        Box::pin(async move {
-            let reply = self.ask(request, deltas).await.map_err(ModelError::from)?;
-            Ok(reply.answer)
-        })
+        Box::pin(async move { self.ask(request, deltas).await.map_err(ModelError::from) })
     }
 }

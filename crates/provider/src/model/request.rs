@@ -4,7 +4,7 @@ use turnkeep_codec::EncodeOptions;
 use turnkeep_codec::wire::next_request;
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Loss, Session, canon};
-use turnkeep_runtime::port::Request;
+use turnkeep_runtime::port::{Request, SentRequest};
 
 use super::settings::WireModel;
 use crate::address::{Streaming, address};
@@ -19,11 +19,14 @@ pub struct Prepared {
     pub url: String,
     /// What is sent.
     pub body: Json,
-    /// The digest of the canonical body, under which it can be found and compared.
-    pub digest: String,
     /// What the body could not say of the session.
     pub losses: Vec<Loss>,
+    /// What a journal keeps of it: the body only where the session alone does not give it.
+    pub sent: SentRequest,
 }
+
+/// Who encodes, as journals tell it.
+const ENCODER: &str = concat!("turnkeep ", env!("CARGO_PKG_VERSION"));
 
 /// Things that a vendor holds for us, by wire: hints that it may have forgotten.
 const HELD: &[(&str, &[&str])] =
@@ -65,7 +68,15 @@ impl WireModel {
             self.api_version.as_deref(),
             self.streaming,
         );
-        Prepared { url, digest: canon::digest(&body), body, losses }
+        let is_rebuilt = hints == Hints::Use && request.session.tools == request.tools;
+        let sent = SentRequest {
+            digest: canon::digest(&body),
+            format: self.wire.spec().id.to_owned(),
+            encoder: Some(ENCODER.to_owned()),
+            body: if is_rebuilt { Json::Null } else { body.clone() },
+            ..SentRequest::default()
+        };
+        Prepared { url, body, losses, sent }
     }
 
     /// What the wire says beside the conversation: whether to stream, and nothing that stands in the address.

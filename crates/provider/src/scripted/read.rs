@@ -1,7 +1,7 @@
 //! From YAML to a script.
 
 use regex_lite::Regex;
-use turnkeep_codec::wire::speak::Fault;
+use turnkeep_codec::wire::speak::Refusal;
 use turnkeep_codec::yaml;
 use turnkeep_model::json::{Node, Value};
 use turnkeep_model::{Author, Block, CallId, Error, ErrorKind, FinishReason, Reasoning, Result, Text, ToolCall, Usage};
@@ -214,10 +214,10 @@ fn failure(node: Node<'_>) -> Result<Failure> {
     let malformed = fields.take("malformed").map(events).transpose()?;
     let (unreachable, silent) = (is_set(fields.take("unreachable"))?, is_set(fields.take("silent"))?);
     fields.end()?;
-    let fault = |status: u64| -> Result<Fault> {
+    let refusal = |status: u64| -> Result<Refusal> {
         let status = u16::try_from(status).ok().filter(|status| (400..600).contains(status));
         let status = status.ok_or_else(|| wrong(at, "the status of a failure is from 400 to 599"))?;
-        Ok(Fault {
+        Ok(Refusal {
             status,
             class: class.clone(),
             message: message.clone().unwrap_or_else(|| "scripted failure".into()),
@@ -226,9 +226,9 @@ fn failure(node: Node<'_>) -> Result<Failure> {
     match (status, cut, malformed) {
         (Some(status), None, None) => match after {
             Some(after) => {
-                Ok(Failure::Late { after: usize::try_from(after).unwrap_or(usize::MAX), fault: fault(status)? })
+                Ok(Failure::Late { after: usize::try_from(after).unwrap_or(usize::MAX), refusal: refusal(status)? })
             }
-            None => Ok(Failure::Refused { fault: fault(status)?, retry_after }),
+            None => Ok(Failure::Refused { refusal: refusal(status)?, retry_after }),
         },
         (None, Some(after), None) => Ok(Failure::Cut { after }),
         (None, None, Some(after)) => Ok(Failure::Malformed { after }),

@@ -2,18 +2,18 @@
 
 use turnkeep_codec::Input;
 use turnkeep_codec::lint::{self, Severity, Strictness};
-use turnkeep_codec::wire::speak::{Fault, seal};
+use turnkeep_codec::wire::speak::{Refusal, seal};
 use turnkeep_model::{Body, Reasoning};
 
 use super::asked::Asked;
 use super::script::{Script, Signatures};
 
 /// Why a vendor refuses a request: the first rule that its history breaks.
-pub(super) fn fault(wire: &'static str, profile: Option<&str>, asked: &Asked, script: &Script) -> Option<Fault> {
+pub(super) fn refusal(wire: &'static str, profile: Option<&str>, asked: &Asked, script: &Script) -> Option<Refusal> {
     broken_rule(wire, profile, asked).or_else(|| foreign_seal(wire, asked, script))
 }
 
-fn broken_rule(wire: &'static str, profile: Option<&str>, asked: &Asked) -> Option<Fault> {
+fn broken_rule(wire: &'static str, profile: Option<&str>, asked: &Asked) -> Option<Refusal> {
     let text = asked.body.to_text();
     let target = profile.map_or_else(|| wire.to_owned(), |profile| format!("{wire}:{profile}"));
     let findings = lint::lint(Input::new(text.as_bytes()), &target, Strictness::Lax).ok()?;
@@ -24,7 +24,7 @@ fn broken_rule(wire: &'static str, profile: Option<&str>, asked: &Asked) -> Opti
 }
 
 /// Thinking that another vendor sealed, or nobody.
-fn foreign_seal(wire: &'static str, asked: &Asked, script: &Script) -> Option<Fault> {
+fn foreign_seal(wire: &'static str, asked: &Asked, script: &Script) -> Option<Refusal> {
     if script.signatures == Signatures::Any {
         return None;
     }
@@ -51,6 +51,6 @@ fn complaint(wire: &str) -> &'static str {
     }
 }
 
-fn refused(message: impl Into<String>) -> Fault {
-    Fault { status: 400, class: None, message: message.into() }
+fn refused(message: impl Into<String>) -> Refusal {
+    Refusal { status: 400, class: None, message: message.into() }
 }

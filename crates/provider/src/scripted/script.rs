@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use regex_lite::Regex;
-use turnkeep_codec::wire::speak::Fault;
+use turnkeep_codec::wire::speak::Refusal;
 use turnkeep_codec::{DecodeOptions, Input};
 use turnkeep_model::{Block, Body, FinishReason, Result, Session, Usage};
 
@@ -96,7 +96,7 @@ pub enum Failure {
     /// An error instead of an answer.
     Refused {
         /// What the vendor says.
-        fault: Fault,
+        refusal: Refusal,
         /// The seconds after which it may be asked again.
         retry_after: Option<u64>,
     },
@@ -105,7 +105,7 @@ pub enum Failure {
         /// After how many events.
         after: usize,
         /// What the vendor says.
-        fault: Fault,
+        refusal: Refusal,
     },
     /// The connection ends after so many events, or in the middle of a body.
     Cut {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::stream;
 use turnkeep_codec::format;
-use turnkeep_codec::wire::speak::{Fault, Speak, Speech, speaker};
+use turnkeep_codec::wire::speak::{Refusal, Speak, Speech, speaker};
 use turnkeep_model::json::Json;
 use turnkeep_model::{Block, Body as Content, CallId, Error, ErrorKind, Usage};
 use turnkeep_runtime::port::{Clock, SystemClock};
@@ -55,18 +55,18 @@ impl Scripted {
     fn answer(&self, request: &HttpRequest) -> Result<Reply, TransportError> {
         let asked = match Asked::read(self.wire, request) {
             Ok(asked) => asked,
-            Err(what) => return Ok(self.refusal(&Fault { status: 400, class: None, message: what }, None)),
+            Err(what) => return Ok(self.refused(&Refusal { status: 400, class: None, message: what }, None)),
         };
-        if let Some(fault) = refuse::fault(self.wire, self.profile.as_deref(), &asked, &self.script) {
-            return Ok(self.refusal(&fault, None));
+        if let Some(refusal) = refuse::refusal(self.wire, self.profile.as_deref(), &asked, &self.script) {
+            return Ok(self.refused(&refusal, None));
         }
         let Some(said) = self.chosen(&asked) else {
             let message = format!("the script has no answer {}", asked.answers() + 1);
-            return Ok(self.refusal(&Fault { status: 400, class: None, message }, None));
+            return Ok(self.refused(&Refusal { status: 400, class: None, message }, None));
         };
         match self.failure(&asked, said) {
             None => Ok(self.reply(&asked, said, None)),
-            Some(Failure::Refused { fault, retry_after }) => Ok(self.refusal(&fault, retry_after)),
+            Some(Failure::Refused { refusal, retry_after }) => Ok(self.refused(&refusal, retry_after)),
             Some(Failure::Unreachable) => Err(failed(TransportErrorKind::Connect, "scripted: no connection")),
             Some(Failure::Silent) => Err(failed(TransportErrorKind::Timeout, "scripted: nothing came in time")),
             Some(failure) => Ok(self.reply(&asked, said, Some(failure))),
@@ -90,12 +90,12 @@ impl Scripted {
         failure.or_else(|| said.blocks.is_empty().then(|| last.clone()))
     }
 
-    fn refusal(&self, fault: &Fault, retry_after: Option<u64>) -> Reply {
+    fn refused(&self, refusal: &Refusal, retry_after: Option<u64>) -> Reply {
         let mut headers = vec![header("content-type", "application/json")];
-        headers.extend(self.speaker.fault_headers(fault).into_iter().map(|(name, value)| header(name, value)));
+        headers.extend(self.speaker.refusal_headers(refusal).into_iter().map(|(name, value)| header(name, value)));
         headers.extend(retry_after.map(|seconds| header("retry-after", seconds.to_string())));
-        let body = self.speaker.fault(fault).to_text().into_bytes();
-        Reply { status: fault.status, headers, chunks: vec![Ok(body)], pauses: Pauses::default() }
+        let body = self.speaker.refusal(refusal).to_text().into_bytes();
+        Reply { status: refusal.status, headers, chunks: vec![Ok(body)], pauses: Pauses::default() }
     }
 
     fn reply(&self, asked: &Asked, said: &Said, failure: Option<Failure>) -> Reply {
@@ -143,8 +143,8 @@ impl Scripted {
         let events = self.speaker.events(body, self.script.piece);
         let bytes = |count: usize| events.iter().take(count).map(|event| Ok(framing.bytes(event)));
         match failure {
-            Some(Failure::Late { after, fault }) => {
-                let late = framing.bytes(&self.speaker.late_fault(&fault));
+            Some(Failure::Late { after, refusal }) => {
+                let late = framing.bytes(&self.speaker.late_refusal(&refusal));
                 bytes(after).chain([Ok(late)]).collect()
             }
             Some(Failure::Cut { after }) => bytes(after).chain([Err(cut())]).collect(),

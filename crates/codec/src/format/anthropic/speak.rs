@@ -5,7 +5,7 @@ use turnkeep_model::{Block, Body, FinishReason, Reasoning};
 
 use super::{Messages, WIRE, block, restore};
 use crate::wire::speak::{
-    Event, Fault, Framing, Speak, Speech, items_at, object, pieces, said, seal, text_at, thought,
+    Event, Framing, Refusal, Speak, Speech, items_at, object, pieces, said, seal, text_at, thought,
     with_object_arguments, without,
 };
 
@@ -56,13 +56,13 @@ impl Speak for Messages {
         Framing::Sse
     }
 
-    fn fault(&self, fault: &Fault) -> Json {
-        let error = object([("type", fault.class_of(CLASSES).into()), ("message", fault.message.as_str().into())]);
+    fn refusal(&self, refusal: &Refusal) -> Json {
+        let error = object([("type", refusal.class_of(CLASSES).into()), ("message", refusal.message.as_str().into())]);
         object([("type", "error".into()), ("error", error)])
     }
 
-    fn late_fault(&self, fault: &Fault) -> Event {
-        named("error", self.fault(fault))
+    fn late_refusal(&self, refusal: &Refusal) -> Event {
+        named("error", self.refusal(refusal))
     }
 
     fn call_id(&self, token: &str) -> String {
@@ -91,8 +91,8 @@ fn stop_reason(finish: &FinishReason) -> &str {
         FinishReason::Length => "max_tokens",
         FinishReason::ToolCalls => "tool_use",
         FinishReason::ContentFilter | FinishReason::Refusal => "refusal",
-        FinishReason::Stop | FinishReason::Interrupted | FinishReason::Error => "end_turn",
         FinishReason::Other(word) => word,
+        _ => "end_turn",
     }
 }
 

@@ -6,7 +6,7 @@ use turnkeep_model::{Block, Body, FinishReason, Reasoning};
 use super::{Converse, WIRE, block, restore};
 use crate::wire::frame::aws;
 use crate::wire::speak::{
-    Event, Fault, Framing, Speak, Speech, items_at, object, object_at, pieces, said, seal, text_at, thought,
+    Event, Framing, Refusal, Speak, Speech, items_at, object, object_at, pieces, said, seal, text_at, thought,
     with_object_arguments, without,
 };
 
@@ -54,20 +54,20 @@ impl Speak for Converse {
         Framing::Aws
     }
 
-    fn fault(&self, fault: &Fault) -> Json {
-        object([("message", fault.message.as_str().into())])
+    fn refusal(&self, refusal: &Refusal) -> Json {
+        object([("message", refusal.message.as_str().into())])
     }
 
-    fn fault_headers(&self, fault: &Fault) -> Vec<(&'static str, String)> {
-        vec![("x-amzn-errortype", fault.class_of(CLASSES))]
+    fn refusal_headers(&self, refusal: &Refusal) -> Vec<(&'static str, String)> {
+        vec![("x-amzn-errortype", refusal.class_of(CLASSES))]
     }
 
     /// Exceptions in a stream are named in lower camel case.
-    fn late_fault(&self, fault: &Fault) -> Event {
-        let class = fault.class_of(CLASSES);
+    fn late_refusal(&self, refusal: &Refusal) -> Event {
+        let class = refusal.class_of(CLASSES);
         let mut letters = class.chars();
         let name = letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default();
-        Event::Exception(name, self.fault(fault))
+        Event::Exception(name, self.refusal(refusal))
     }
 
     fn call_id(&self, token: &str) -> String {
@@ -103,8 +103,8 @@ fn stop_reason(finish: &FinishReason) -> &str {
         FinishReason::Length => "max_tokens",
         FinishReason::ToolCalls => "tool_use",
         FinishReason::ContentFilter | FinishReason::Refusal => "content_filtered",
-        FinishReason::Stop | FinishReason::Interrupted | FinishReason::Error => "end_turn",
         FinishReason::Other(word) => word,
+        _ => "end_turn",
     }
 }
 

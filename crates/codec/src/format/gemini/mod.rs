@@ -13,7 +13,7 @@ mod view;
 mod wire;
 
 pub(crate) use lint::{lint, rules};
-pub(super) use wire::Gemini;
+pub(crate) use wire::Gemini;
 
 /// The format's id, under which its extras are kept.
 const FORMAT: &str = "gemini.contents";

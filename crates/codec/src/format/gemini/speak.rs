@@ -6,7 +6,7 @@ use turnkeep_model::{Block, Body, FinishReason, Reasoning, Text};
 use super::wire::Gemini;
 use super::{FORMAT, restore};
 use crate::wire::speak::{
-    Event, Fault, Framing, Speak, Speech, items_at, object, object_at, pieces, said, seal, text_at, thought,
+    Event, Framing, Refusal, Speak, Speech, items_at, object, object_at, pieces, said, seal, text_at, thought,
     with_object_arguments, without,
 };
 
@@ -86,17 +86,17 @@ impl Speak for Gemini {
         Framing::Sse
     }
 
-    fn fault(&self, fault: &Fault) -> Json {
+    fn refusal(&self, refusal: &Refusal) -> Json {
         let error = object([
-            ("code", u64::from(fault.status).into()),
-            ("message", fault.message.as_str().into()),
-            ("status", fault.class_of(CLASSES).into()),
+            ("code", u64::from(refusal.status).into()),
+            ("message", refusal.message.as_str().into()),
+            ("status", refusal.class_of(CLASSES).into()),
         ]);
         object([("error", error)])
     }
 
-    fn late_fault(&self, fault: &Fault) -> Event {
-        Event::Data(self.fault(fault))
+    fn late_refusal(&self, refusal: &Refusal) -> Event {
+        Event::Data(self.refusal(refusal))
     }
 
     fn call_id(&self, token: &str) -> String {
@@ -127,8 +127,8 @@ fn finish_reason(finish: &FinishReason) -> &str {
         FinishReason::Length => "MAX_TOKENS",
         FinishReason::ContentFilter | FinishReason::Refusal => "SAFETY",
         FinishReason::Error => "MALFORMED_FUNCTION_CALL",
-        FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Interrupted => "STOP",
         FinishReason::Other(word) => word,
+        _ => "STOP",
     }
 }
 

@@ -367,7 +367,8 @@ fn put_map<const N: usize>(data: &mut Object, value: &str, pairs: [(&str, Option
     }
 }
 
-fn tool(tool: &ToolSpec) -> Json {
+/// A tool, as the model is told of it.
+pub(super) fn tool(tool: &ToolSpec) -> Json {
     let mut map = tool.extra.fields(FORMAT).cloned().unwrap_or_default();
     map.set("name", tool.name.as_str());
     set_text(&mut map, "description", tool.description.as_deref());

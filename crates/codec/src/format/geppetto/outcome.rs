@@ -4,7 +4,7 @@
 //! directions go by the same tables.
 
 use turnkeep_model::json::{Json, Number, Object};
-use turnkeep_model::{Decimal, Finish, FinishReason, Turn, Usage};
+use turnkeep_model::{Body, Decimal, Finish, FinishReason, ToolSpec, Turn, Usage};
 
 use super::FORMAT;
 
@@ -85,6 +85,44 @@ pub(super) fn put(turn: &Turn, result: &mut Object) {
     if let Some(cost) = turn.usage.cost.as_ref().and_then(|cost| Number::parse(cost.as_str())) {
         result.set("cost", cost);
     }
+}
+
+/// What geppetto notes of the inference that a turn is: nothing that is empty, and whether the answer was cut short.
+pub fn inference_result(turn: &Turn) -> Object {
+    let mut result = Object::new();
+    put(turn, &mut result);
+    let calls = turn.blocks.iter().any(|block| matches!(block.body, Body::ToolCall(_)));
+    if let Some(finish) = &turn.finish {
+        let word = finish.word.as_deref().unwrap_or_else(|| finish.reason.as_str());
+        let class = match &finish.reason {
+            FinishReason::Length if !calls => "max_tokens",
+            _ => finish_class(word, calls),
+        };
+        result.set("stop_reason", word);
+        result.set("finish_class", class);
+        if finish.reason == FinishReason::Length {
+            result.set("truncated", true);
+        }
+    }
+    if let Some(limit) = &turn.options.max_tokens {
+        result.set("max_tokens", limit.clone());
+    }
+    put_text(&mut result, "response_id", turn.id.as_ref().map(turnkeep_model::TurnId::as_str));
+    result
+}
+
+/// What was used, by geppetto's names.
+pub(super) fn usage(usage: &Usage) -> Object {
+    let mut map = Object::new();
+    put_usage(usage, &mut map);
+    map
+}
+
+/// The tools that a model is told of, as geppetto keeps them: sorted by name.
+pub fn tool_definitions(tools: &[ToolSpec]) -> Vec<Json> {
+    let mut sorted: Vec<&ToolSpec> = tools.iter().collect();
+    sorted.sort_by(|a, b| a.name.cmp(&b.name));
+    sorted.into_iter().map(super::encode::tool).collect()
 }
 
 /// Moves the plain keys of older files (`provider`, `model`, `stop_reason`, `usage`) to the turn.
@@ -208,7 +246,8 @@ fn seconds_of(milliseconds: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn milliseconds_of(seconds: &str) -> Option<u64> {
+/// Seconds in thousandths, where they are that exact.
+pub(super) fn milliseconds_of(seconds: &str) -> Option<u64> {
     let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
     if fraction.len() > 3 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
         return None;
@@ -234,6 +273,25 @@ mod tests {
         for (word, calls, expected) in cases {
             assert_eq!(finish_class(word, calls), expected, "{word}");
         }
+    }
+
+    #[test]
+    fn an_inference_result_omits_what_is_empty() {
+        assert_eq!(inference_result(&Turn::default()), Object::new());
+        let finish = Finish { reason: FinishReason::Length, word: Some("max_tokens".into()), ..Finish::default() };
+        let usage = Usage { input: Some(3), output: Some(0), ..Usage::default() };
+        let turn = Turn { finish: Some(finish), usage, model: Some("m".into()), ..Turn::default() };
+
+        let expected = r#"{"model":"m","stop_reason":"max_tokens","finish_class":"max_tokens","usage":{"input_tokens":3,"output_tokens":0},"truncated":true}"#;
+        assert_eq!(Json::Object(inference_result(&turn)).to_text(), expected);
+    }
+
+    #[test]
+    fn tool_definitions_are_sorted_by_name() {
+        let tool = |name: &str| ToolSpec { name: name.into(), ..ToolSpec::default() };
+        let sorted = tool_definitions(&[tool("b"), tool("a")]);
+        let names: Vec<_> = sorted.iter().map(|tool| tool.as_object().unwrap().get_str("name").unwrap()).collect();
+        assert_eq!(names, ["a", "b"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use turnkeep_model::{Block, Body, FinishReason, ToolCall};
 use super::wire::OllamaWire;
 use crate::wire::degrade::object_of;
 use crate::wire::speak::{
-    Event, Fault, Framing, Speak, Speech, items_at, joined, object, object_at, pieces, said, text_at,
+    Event, Framing, Refusal, Speak, Speech, items_at, joined, object, object_at, pieces, said, text_at,
     with_object_arguments, without,
 };
 
@@ -55,12 +55,12 @@ impl Speak for OllamaWire {
         Framing::Lines
     }
 
-    fn fault(&self, fault: &Fault) -> Json {
-        object([("error", fault.message.as_str().into())])
+    fn refusal(&self, refusal: &Refusal) -> Json {
+        object([("error", refusal.message.as_str().into())])
     }
 
-    fn late_fault(&self, fault: &Fault) -> Event {
-        Event::Data(self.fault(fault))
+    fn late_refusal(&self, refusal: &Refusal) -> Event {
+        Event::Data(self.refusal(refusal))
     }
 
     fn call_id(&self, token: &str) -> String {
@@ -92,12 +92,7 @@ fn done_reason(finish: &FinishReason) -> &str {
     match finish {
         FinishReason::Length => "length",
         FinishReason::Other(word) => word,
-        FinishReason::Stop
-        | FinishReason::ToolCalls
-        | FinishReason::ContentFilter
-        | FinishReason::Refusal
-        | FinishReason::Interrupted
-        | FinishReason::Error => "stop",
+        _ => "stop",
     }
 }
 

@@ -6,7 +6,7 @@ use turnkeep_model::{Block, Body, FinishReason, ToolCall};
 use super::usage;
 use super::wire::ChatWire;
 use crate::wire::speak::{
-    Event, Fault, Framing, Speak, Speech, items_at, joined, object, object_at, pieces, said, text_at, without,
+    Event, Framing, Refusal, Speak, Speech, items_at, joined, object, object_at, pieces, said, text_at, without,
 };
 
 const CLASSES: &[(u16, &str)] = &[
@@ -69,12 +69,12 @@ impl Speak for ChatWire {
         Framing::Sse
     }
 
-    fn fault(&self, fault: &Fault) -> Json {
-        error(fault)
+    fn refusal(&self, refusal: &Refusal) -> Json {
+        error(refusal)
     }
 
-    fn late_fault(&self, fault: &Fault) -> Event {
-        Event::Data(error(fault))
+    fn late_refusal(&self, refusal: &Refusal) -> Event {
+        Event::Data(error(refusal))
     }
 
     fn call_id(&self, token: &str) -> String {
@@ -83,11 +83,12 @@ impl Speak for ChatWire {
 }
 
 /// An error as OpenAI's interfaces answer it.
-pub(crate) fn error(fault: &Fault) -> Json {
-    let code = CODES.iter().find(|(status, _)| *status == fault.status).map_or(Json::Null, |(_, code)| (*code).into());
+pub(crate) fn error(refusal: &Refusal) -> Json {
+    let code =
+        CODES.iter().find(|(status, _)| *status == refusal.status).map_or(Json::Null, |(_, code)| (*code).into());
     let error = object([
-        ("message", fault.message.as_str().into()),
-        ("type", fault.class_of(CLASSES).into()),
+        ("message", refusal.message.as_str().into()),
+        ("type", refusal.class_of(CLASSES).into()),
         ("param", Json::Null),
         ("code", code),
     ]);
@@ -123,8 +124,8 @@ fn finish_reason(finish: &FinishReason) -> &str {
         FinishReason::Length => "length",
         FinishReason::ToolCalls => "tool_calls",
         FinishReason::ContentFilter | FinishReason::Refusal => "content_filter",
-        FinishReason::Stop | FinishReason::Interrupted | FinishReason::Error => "stop",
         FinishReason::Other(word) => word,
+        _ => "stop",
     }
 }
 

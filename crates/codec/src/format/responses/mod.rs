@@ -30,7 +30,7 @@ pub(crate) use lint::rules;
 pub use lint::{RULES, Rule, lint};
 pub use profile::Profile;
 pub use stream::assembler;
-pub(super) use wire::Responses;
+pub(crate) use wire::Responses;
 
 /// The name of the wire, under which its extras are kept.
 const FORMAT: &str = "openai.responses";

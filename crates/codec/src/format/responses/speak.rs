@@ -7,7 +7,7 @@ use super::wire::Responses;
 use super::{FORMAT, item, usage};
 use crate::format::openai_chat;
 use crate::wire::speak::{
-    Event, Fault, Framing, Speak, Speech, items_at, object, pieces, said, seal, text_at, without,
+    Event, Framing, Refusal, Speak, Speech, items_at, object, pieces, said, seal, text_at, without,
 };
 
 impl Speak for Responses {
@@ -65,13 +65,13 @@ impl Speak for Responses {
         Framing::Sse
     }
 
-    fn fault(&self, fault: &Fault) -> Json {
-        openai_chat::error(fault)
+    fn refusal(&self, refusal: &Refusal) -> Json {
+        openai_chat::error(refusal)
     }
 
-    fn late_fault(&self, fault: &Fault) -> Event {
-        let code = fault.class.as_deref().unwrap_or("server_error");
-        let fields = [("code", Json::from(code)), ("message", fault.message.as_str().into()), ("param", Json::Null)];
+    fn late_refusal(&self, refusal: &Refusal) -> Event {
+        let code = refusal.class.as_deref().unwrap_or("server_error");
+        let fields = [("code", Json::from(code)), ("message", refusal.message.as_str().into()), ("param", Json::Null)];
         event("error", 0, fields.into_iter().collect())
     }
 
@@ -133,10 +133,8 @@ fn status(finish: &FinishReason) -> (&'static str, Option<&str>) {
         FinishReason::Length => ("incomplete", Some("max_output_tokens")),
         FinishReason::ContentFilter => ("incomplete", Some("content_filter")),
         FinishReason::Error => ("failed", None),
-        FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Refusal | FinishReason::Interrupted => {
-            ("completed", None)
-        }
         FinishReason::Other(word) => ("incomplete", Some(word)),
+        _ => ("completed", None),
     }
 }
 

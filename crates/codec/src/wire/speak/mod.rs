@@ -4,14 +4,14 @@
 //! becomes the events of a stream. Whatever plays a vendor, a script or a test, speaks with it.
 
 mod event;
-mod fault;
+mod refusal;
 mod sayable;
 
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Block, FinishReason, Usage};
 
 pub use event::{Event, Framing};
-pub use fault::Fault;
+pub use refusal::Refusal;
 pub(crate) use sayable::{joined, said, thought, with_object_arguments};
 
 use crate::format::{anthropic, bedrock, gemini, ollama_chat, openai_chat, responses};
@@ -49,15 +49,15 @@ pub trait Speak: Send + Sync {
     fn framing(&self) -> Framing;
 
     /// The body of an answer that says what went wrong.
-    fn fault(&self, fault: &Fault) -> Json;
+    fn refusal(&self, refusal: &Refusal) -> Json;
 
     /// What stands in the head of such an answer.
-    fn fault_headers(&self, _: &Fault) -> Vec<(&'static str, String)> {
+    fn refusal_headers(&self, _: &Refusal) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 
     /// What a stream that has begun says when something goes wrong.
-    fn late_fault(&self, fault: &Fault) -> Event;
+    fn late_refusal(&self, refusal: &Refusal) -> Event;
 
     /// An id as this vendor gives it to calls.
     fn call_id(&self, token: &str) -> String;

@@ -2,7 +2,7 @@
 
 /// An answer that is an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct Refusal {
     /// The status.
     pub status: u16,
     /// The vendor's class of it, where it is not the usual one of the status.
@@ -11,7 +11,7 @@ pub struct Fault {
     pub message: String,
 }
 
-impl Fault {
+impl Refusal {
     /// The class, or the usual one of the status: the first that `table` has for it, or its last.
     pub(crate) fn class_of(&self, table: &'static [(u16, &'static str)]) -> String {
         let usual = table.iter().find(|(status, _)| *status == self.status).or(table.last());
