@@ -9,6 +9,7 @@ mod cognesy;
 mod corpus;
 mod gemini;
 mod geppetto;
+mod geppetto_events;
 #[cfg(feature = "sqlite")]
 mod geppetto_store;
 mod laws;

@@ -6,7 +6,7 @@ use turnkeep_model::{Block, Body, FinishReason, Reasoning};
 use super::{Messages, WIRE, block, restore};
 use crate::wire::speak::{
     Event, Framing, Refusal, Speak, Speech, items_at, object, pieces, said, seal, text_at, thought,
-    with_object_arguments, without,
+    with_object_arguments,
 };
 
 const CLASSES: &[(u16, &str)] = &[
@@ -102,7 +102,7 @@ fn named(name: &str, data: Json) -> Event {
 
 /// The message before its content; what it will have used is not known yet.
 fn start(whole: &Object) -> Event {
-    let mut message = without(whole, &["context_management"]);
+    let mut message = whole.clone();
     message.set("content", Vec::new());
     message.set("stop_reason", Json::Null);
     message.set("stop_sequence", Json::Null);

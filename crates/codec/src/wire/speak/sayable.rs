@@ -1,6 +1,6 @@
 //! What any vendor can say, before its own rules.
 
-use turnkeep_model::{Author, Block, Body, Extra, Json, MessageKey, Reasoning, Text, ToolCall};
+use turnkeep_model::{Author, Block, Body, CallId, Extra, Json, MessageKey, Reasoning, Text, ToolCall};
 
 use crate::wire::degrade::{object_of, wrapped};
 
@@ -18,10 +18,19 @@ fn said_body(body: &Body) -> Option<Body> {
             reasoning.scope = None;
             reasoning.into()
         }),
-        Body::ToolCall(_) => Some(body.clone()),
+        Body::ToolCall(call) => Some(named(call).into()),
         Body::ToolResult(_) | Body::Media(_) | Body::Other { .. } => None,
         _ => None,
     }
+}
+
+/// A vendor gives every call an id.
+fn named(call: &ToolCall) -> ToolCall {
+    let id = match &call.call {
+        CallId::Given(id) => CallId::given(id.to_string()),
+        CallId::Minted(position) => CallId::given(format!("call_{position}")),
+    };
+    ToolCall { call: id, ..call.clone() }
 }
 
 fn bare(block: &Block, body: Body) -> Block {
