@@ -9,15 +9,23 @@ use crate::store_args::Place;
 /// Who answers.
 #[derive(Group)]
 pub(crate) struct With {
-    /// The endpoint, from turnkeep.toml: its name, `id:…` or `default:…`; or `scripted`, which answers from --script
+    /// The endpoint, from turnkeep.toml: its name, `id:…` or `default:…`; or `scripted`, optionally
+    /// with a wire, as in `scripted:anthropic.messages`, which answers from --script
     #[arg(long, value_name = "E")]
     pub(crate) endpoint: Option<String>,
-    /// The script of `scripted`; optionally the wire it speaks before it, as in `anthropic.messages=FILE`
+    /// What `scripted` answers: a script, or any session file, whose answers it then gives again
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
     /// Tools that the model may use: a file that lists programs
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
+}
+
+impl With {
+    /// Whether somebody is named who answers.
+    pub(crate) fn is_named(&self) -> bool {
+        self.endpoint.is_some() || self.script.is_some()
+    }
 }
 
 /// Run a fixture, or every fixture of a directory: writes the requests, the events and the final turn

@@ -1,5 +1,6 @@
 //! The files that a run leaves behind.
 
+use turnkeep_codec::format::geppetto::event_lines;
 use turnkeep_codec::{EncodeOptions, Target};
 use turnkeep_model::json::{self, JsonSink, Layout, Node};
 use turnkeep_model::{Archive, Loss, Result, Session};
@@ -26,10 +27,15 @@ pub fn artifacts(name: &str, requests: &[Vec<u8>], runs: &[Ran]) -> Result<(Vec<
     for (body, place) in requests.iter().zip(1..) {
         files.push(Artifact { name: numbered(name, "request", place, "json"), bytes: readable(body) });
     }
+    let mut told = 0;
     for (ran, place) in runs.iter().zip(1..) {
         let (bytes, losses) = turn_document(&ran.session)?;
         files.push(Artifact { name: numbered(name, "final_turn", place, "yaml"), bytes });
-        files.push(Artifact { name: numbered(name, "events", place, "ndjson"), bytes: ran.event_lines() });
+        // What a line says may depend on what was told before: each run tells only what is new.
+        let lines = event_lines(&ran.journal);
+        let new = lines.iter().skip(told).map(|line| format!("{}\n", line.to_text())).collect::<String>();
+        files.push(Artifact { name: numbered(name, "events", place, "ndjson"), bytes: new.into_bytes() });
+        told = lines.len();
         lost = losses;
     }
     Ok((files, lost))

@@ -8,13 +8,13 @@ mod compare;
 mod duration;
 mod fixture;
 pub mod manifest;
-mod overhear;
 mod run;
 mod shell;
+mod tap;
 
 pub use artifact::{Artifact, artifacts};
 pub use compare::difference;
 pub use fixture::Fixture;
-pub use overhear::{Said, Tap};
 pub use run::{Ran, Setup, run};
 pub use shell::ShellTool;
+pub use tap::Tap;

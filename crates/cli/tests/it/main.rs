@@ -10,4 +10,5 @@ mod repair;
 mod run;
 #[cfg(feature = "sqlite")]
 mod store;
+mod talk;
 mod turns;

@@ -125,7 +125,7 @@ impl Told<'_> {
     }
 }
 
-pub(super) fn ending(stopped: &Stopped) -> Exit {
+pub(crate) fn ending(stopped: &Stopped) -> Exit {
     match &stopped.status {
         Status::WaitingForHuman(_) => Exit::NeedsHuman,
         Status::Failed(_) => Exit::Failed,

@@ -12,7 +12,8 @@ mod run;
 mod scripted;
 mod talk;
 
-pub(super) use ask::ask;
+pub(super) use ask::{ask, ending};
 pub(super) use chat::chat;
 pub(super) use endpoints::endpoints;
 pub(super) use run::run;
+pub(super) use talk::{Heard, open_talk};

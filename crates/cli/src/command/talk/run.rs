@@ -113,12 +113,8 @@ fn one(args: &Run, path: &Path, is_suite: bool) -> Result<Outcome, Stop> {
     let opened = Reading::plain().options()?.open(path)?;
     let fixture = Fixture::of(&name, opened.archive).map_err(|error| error.file(path.display().to_string()))?;
     let tape = Arc::new(tape(args, &name, is_suite)?);
-    let taps: Mutex<Vec<Tap>> = Mutex::default();
-    let between = |inner: Arc<dyn Transport>| {
-        let tap = Tap::new(Arc::new(Cassette::new(tape.clone(), inner)));
-        taps.lock().unwrap_or_else(PoisonError::into_inner).push(tap.clone());
-        Arc::new(tap) as Arc<dyn Transport>
-    };
+    let tap = Tap::default();
+    let between = |inner: Arc<dyn Transport>| tap.before(Arc::new(Cassette::new(tape.clone(), inner)));
     let answering = match tape.mode() {
         Mode::Replay => Answering::replayed(&args.with, path, &between)?,
         _ => Answering::of(&args.with, Some(path), &between)?,
@@ -140,8 +136,7 @@ fn one(args: &Run, path: &Path, is_suite: bool) -> Result<Outcome, Stop> {
     };
     let runs = block_on(turnkeep_runner::run(fixture, setup))?;
     tape.finish()?;
-    let taps = taps.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let requests: Vec<Vec<u8>> = taps.iter().flat_map(Tap::take).collect();
+    let requests = tap.take();
     let (files, losses) = artifacts(&name, &requests, &runs)?;
     let outcome = Outcome::of(name, &runs, requests.len(), losses);
     if args.check { checked(args, outcome, &files) } else { written(args, outcome, files, &tape) }

@@ -11,11 +11,12 @@ use turnkeep_runtime::{Agent, Ports, Recorder, Stop as StopAsked, Stopped, Tools
 use turnkeep_store::{Store, StoreExt};
 
 use super::aloud::Aloud;
-use super::answering::Answering;
+use super::answering::{Answering, nothing, tools};
 use crate::exit::Stop;
+use crate::talk_args::With;
 
 /// A session that one talks with.
-pub(super) struct Talk {
+pub(crate) struct Talk {
     pub(super) store: Arc<dyn Store>,
     pub(super) id: SessionId,
     pub(super) answering: Answering,
@@ -36,9 +37,15 @@ enum Begun {
 
 /// Whether an answer is printed while it comes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(crate) enum Heard {
     Aloud,
     Silently,
+}
+
+/// A stored session, with who is named to answer.
+pub(crate) fn open_talk(with: &With, store: Arc<dyn Store>, id: &SessionId) -> Result<Talk, Stop> {
+    let answering = Answering::of(with, None, &nothing)?;
+    Talk::stored(store, id.clone(), answering, tools(with.tools.as_deref())?)
 }
 
 impl Talk {
@@ -140,7 +147,7 @@ impl Talk {
         system.chain(blocks.into_iter().map(|block| block.in_message(first))).collect()
     }
 
-    fn agent(&self, heard: Heard, stop: &StopAsked) -> Agent {
+    pub(crate) fn agent(&self, heard: Heard, stop: &StopAsked) -> Agent {
         let voiced = |model: &Arc<dyn Model>| match heard {
             Heard::Aloud => Arc::new(Aloud { inner: model.clone() }) as Arc<dyn Model>,
             Heard::Silently => model.clone(),
