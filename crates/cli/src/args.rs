@@ -12,6 +12,7 @@ use crate::exit::Stop;
 use crate::policy_args::{RedactFile, Reducing, Tokens};
 use crate::run_args::{Approve, Deny, Resolve, Resume, Tail};
 use crate::store_args::{Copy, Du, Erase, Export, Find, Fork, Gc, Import, Ls, Place, Rm, Tag, Verify};
+use crate::talk_args::{Ask, Chat, Endpoints, Run};
 
 /// Durable, portable sessions for LLM agents: show, convert, compare and check session files.
 #[derive(Parser)]
@@ -67,6 +68,14 @@ pub(crate) enum Command {
     Export(Export),
     /// Copy sessions to another store, and compare them there
     Copy(Copy),
+    /// Run a fixture, or every fixture of a directory, and write what came of it
+    Run(Box<Run>),
+    /// Ask a stored session, or a new one
+    Ask(Box<Ask>),
+    /// Talk with a model; every word is kept
+    Chat(Chat),
+    /// List the configured models, and say whether each can be used
+    Endpoints(Endpoints),
     /// Say what a session needs next, or go on with it; exit 8 where a person is needed
     Resume(Resume),
     /// Let a call that waits for consent be made

@@ -80,6 +80,20 @@ impl Stop {
     }
 }
 
+impl Stop {
+    /// What happened, in a line.
+    pub(crate) fn told(&self) -> String {
+        match self {
+            Stop::Error(error) => error.to_string(),
+            Stop::Store(error) => error.to_string(),
+            Stop::Run(error) => error.to_string(),
+            Stop::Usage(what, _) => what.clone(),
+            Stop::Losses(count) => format!("{count} losses, and none are allowed"),
+            Stop::Output(error) => format!("cannot write the output: {error}"),
+        }
+    }
+}
+
 impl From<Error> for Stop {
     fn from(error: Error) -> Stop {
         Stop::Error(error)

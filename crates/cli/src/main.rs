@@ -9,6 +9,7 @@ mod progress;
 mod report;
 mod run_args;
 mod store_args;
+mod talk_args;
 mod tally;
 mod terminal;
 mod visible;

@@ -1,20 +1,18 @@
 //! The part of the command line that concerns running sessions.
 
-use std::path::PathBuf;
-
 use clap::{Args as Group, ValueEnum};
 use turnkeep_runtime::ResumePolicy;
 
 use crate::store_args::Place;
+use crate::talk_args::With;
 
 /// Say what a session needs next, or go on with it
 #[derive(Group)]
 pub(crate) struct Resume {
     /// The session
     pub(crate) id: String,
-    /// Answer from this file: the n-th answer of any session in it is the n-th here
-    #[arg(long, value_name = "FILE")]
-    pub(crate) script: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) with: With,
     /// What becomes of calls that an earlier run left open
     #[arg(long, value_enum, default_value = "missing-only")]
     pub(crate) policy: Policy,

@@ -221,6 +221,11 @@ impl Recorder {
         &self.state.session
     }
 
+    /// The session, what is known of its calls, and where it stands.
+    pub(crate) fn state(&self) -> &Loaded {
+        &self.state
+    }
+
     /// What is known of its tool calls.
     pub fn ledger(&self) -> &Ledger {
         &self.state.ledger

@@ -14,6 +14,7 @@ mod run;
 mod show;
 mod sniff;
 mod store;
+mod talk;
 mod tokens;
 
 pub(crate) use store::load;
@@ -49,6 +50,10 @@ pub(crate) fn run(command: Command) -> Ending {
         Command::Import(args) => store::import(&args),
         Command::Export(args) => store::export(&args),
         Command::Copy(args) => store::copy(&args),
+        Command::Run(args) => talk::run(&args),
+        Command::Ask(args) => talk::ask(&args),
+        Command::Chat(args) => talk::chat(&args),
+        Command::Endpoints(args) => talk::endpoints(&args),
         Command::Resume(args) => run::resume(&args),
         Command::Approve(args) => run::approve(&args),
         Command::Deny(args) => run::deny(&args),

@@ -11,4 +11,5 @@ mod repair;
 mod run;
 #[cfg(feature = "sqlite")]
 mod store;
+mod talk;
 mod turns;

@@ -73,6 +73,26 @@ impl Refused {
     }
 }
 
+impl Given {
+    /// The same answer to a session that was recorded meanwhile, up to here.
+    pub(super) fn recorded_at(mut self: Box<Given>, seq: Seq) -> Box<Given> {
+        self.asking.seq = seq;
+        self
+    }
+}
+
+/// What is done after a try that failed.
+enum Next {
+    /// The same model is asked again.
+    Again,
+    /// The next model is asked.
+    Elsewhere,
+    /// There is nobody else to ask.
+    Nobody,
+    /// Somebody wants it to stop.
+    Stopped,
+}
+
 impl Drive<'_> {
     /// Asks until there is an answer, no more tries, and nobody else to ask.
     pub(super) async fn ask(&mut self, turn: u32) -> Result<Asked> {
@@ -81,25 +101,54 @@ impl Drive<'_> {
         loop {
             (attempt, tries) = (attempt.saturating_add(1), tries.saturating_add(1));
             self.announce(turn, attempt, std::mem::take(&mut failed)).await?;
-            let refused = match self.ask_once(turn, attempt).await {
+            let refused = match self.ask_once(self.recorder.session(), turn, attempt).await {
                 Asked::Failed(refused) => refused,
                 asked => return Ok(asked),
             };
-            match refused.error.retry_after {
-                Some(wait) if tries <= self.agent.retries => {
-                    failed = refused.events();
-                    if self.wait_or_stop(wait).await == Waited::Stopped {
-                        self.recorder.record(failed).await?;
-                        return Ok(Asked::Stopped);
-                    }
+            failed = refused.events();
+            match self.after(&refused, tries).await {
+                Next::Again => {}
+                Next::Elsewhere => tries = 0,
+                Next::Nobody => return Ok(Asked::Failed(refused)),
+                Next::Stopped => {
+                    self.recorder.record(failed).await?;
+                    return Ok(Asked::Stopped);
                 }
-                _ if refused.error.may_pass_elsewhere() && self.failed_models < self.agent.fallbacks.len() => {
-                    self.failed_models += 1;
-                    failed = refused.events();
-                    tries = 0;
-                }
-                _ => return Ok(Asked::Failed(refused)),
             }
+        }
+    }
+
+    /// The same of a session that is not recorded yet. What came of tries that failed goes to `failed`.
+    pub(super) async fn ask_aside(&mut self, session: &Session, turn: u32, failed: &mut Vec<Event>) -> Asked {
+        let (mut attempt, mut tries) = (0_u32, 0_u32);
+        loop {
+            (attempt, tries) = (attempt.saturating_add(1), tries.saturating_add(1));
+            let refused = match self.ask_once(session, turn, attempt).await {
+                Asked::Failed(refused) => refused,
+                asked => return asked,
+            };
+            failed.extend(refused.events());
+            match self.after(&refused, tries).await {
+                Next::Again => {}
+                Next::Elsewhere => tries = 0,
+                Next::Nobody => return Asked::Failed(refused),
+                Next::Stopped => return Asked::Stopped,
+            }
+        }
+    }
+
+    /// What to do after a try that failed; where it is worth waiting, that is done.
+    async fn after(&mut self, refused: &Refused, tries: u32) -> Next {
+        match refused.error.retry_after {
+            Some(wait) if tries <= self.agent.retries => match self.wait_or_stop(wait).await {
+                Waited::Over => Next::Again,
+                Waited::Stopped => Next::Stopped,
+            },
+            _ if refused.error.may_pass_elsewhere() && self.failed_models < self.agent.fallbacks.len() => {
+                self.failed_models += 1;
+                Next::Elsewhere
+            }
+            _ => Next::Nobody,
         }
     }
 
@@ -118,7 +167,7 @@ impl Drive<'_> {
     }
 
     /// The choice of the endpoint, where the journal has another or none.
-    fn choice(&self) -> Option<Event> {
+    pub(super) fn choice(&self) -> Option<Event> {
         let now = self.model().identity();
         let before = self.recorder.ledger().endpoint().map(Identity::of);
         let choice = match &before {
@@ -138,8 +187,8 @@ impl Drive<'_> {
         }
     }
 
-    async fn ask_once(&self, turn: u32, attempt: u32) -> Asked {
-        let (session, clock) = (self.recorder.session(), &self.recorder.ports().clock);
+    async fn ask_once(&self, session: &Session, turn: u32, attempt: u32) -> Asked {
+        let clock = &self.recorder.ports().clock;
         let options = in_force(session, turn, &self.model().identity().defaults);
         let request = Request { session, options: &options, tools: self.agent.tools.specs(), turn };
         let deltas = HubDeltas { hub: self.recorder.ports().hub.clone(), session: self.recorder.id().clone() };

@@ -6,7 +6,7 @@ use turnkeep_model::status::{Completed, Continuation, Failed, Stopped as Stopped
 use turnkeep_model::{Author, Block, Body, CallId, ErrorKind, Event, Number, Session, Status, StopReason, Turn};
 use turnkeep_store::Loaded;
 
-use super::answer::Refused;
+use super::answer::{Asked, Given, Refused};
 use super::outcome::{Stopped, Waiting, last_text};
 use super::settings::Agent;
 use crate::criteria::{self, Progress};
@@ -69,13 +69,18 @@ impl<'a> Drive<'a> {
     }
 
     fn plan(&self) -> Plan {
+        self.plan_of(self.recorder.session())
+    }
+
+    /// What comes next, were the session this one.
+    pub(super) fn plan_of(&self, session: &Session) -> Plan {
         let effect = |name: &str| self.agent.tools.effect(name);
         let now = self.recorder.ports().clock.now();
-        plan(self.recorder.session(), self.recorder.ledger(), self.agent.policy, now, &effect)
+        plan(session, self.recorder.ledger(), self.agent.policy, now, &effect)
     }
 
     /// A call that is to be made needs its tool: to say that there is none would be a lie to the model.
-    fn check_tools(&self) -> Result<()> {
+    pub(super) fn check_tools(&self) -> Result<()> {
         let Plan::Calls { steps, .. } = self.plan() else {
             return Ok(());
         };
@@ -102,7 +107,7 @@ impl<'a> Drive<'a> {
     }
 
     /// The model is told of the tools that are here now.
-    async fn adopt_tools(&mut self) -> Result<()> {
+    pub(super) async fn adopt_tools(&mut self) -> Result<()> {
         let specs = self.agent.tools.specs();
         if specs.is_empty() || self.recorder.session().tools == specs {
             return Ok(());
@@ -115,10 +120,15 @@ impl<'a> Drive<'a> {
     async fn step(&mut self) -> Result<Option<Stopped>> {
         let turn = answer_turn(self.recorder.session());
         match self.ask(turn).await? {
-            super::answer::Asked::Answered(answer) => self.record_answer(turn, answer).await?,
-            super::answer::Asked::Failed(refused) => return self.fail(turn, &refused).await.map(Some),
-            super::answer::Asked::Stopped => return self.finish(StopReason::UserRequested).await.map(Some),
+            Asked::Answered(given) => self.answered(turn, given).await,
+            Asked::Failed(refused) => self.fail(turn, &refused).await.map(Some),
+            Asked::Stopped => self.finish(StopReason::UserRequested).await.map(Some),
         }
+    }
+
+    /// Records an answer, and makes the calls it asks for.
+    pub(super) async fn answered(&mut self, turn: u32, given: Box<Given>) -> Result<Option<Stopped>> {
+        self.record_answer(turn, given).await?;
         let jobs = self.fresh_jobs(turn);
         self.execute(turn, jobs).await?;
         self.end_step(turn).await
@@ -203,7 +213,12 @@ impl<'a> Drive<'a> {
         Ok(Stopped { status, reason: Some(StopReason::Error), text, waiting: Vec::new() })
     }
 
-    async fn stop(&mut self, status: Status, reason: Option<StopReason>, waiting: Vec<Waiting>) -> Result<Stopped> {
+    pub(super) async fn stop(
+        &mut self,
+        status: Status,
+        reason: Option<StopReason>,
+        waiting: Vec<Waiting>,
+    ) -> Result<Stopped> {
         let pace = self.pace;
         self.recorder.record_with(|_, recorder| Ok(pace.stopping(recorder, &status, reason.as_ref()))).await?;
         Ok(Stopped { text: last_text(self.recorder.session()), status, reason, waiting })

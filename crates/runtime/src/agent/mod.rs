@@ -4,6 +4,7 @@
 mod answer;
 mod calls;
 mod drive;
+mod inquire;
 mod outcome;
 mod settings;
 

@@ -10,6 +10,7 @@ mod endpoint;
 mod envelope;
 mod family;
 mod fleet;
+mod inquire;
 mod kit;
 mod mortal;
 mod plan;

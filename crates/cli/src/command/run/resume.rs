@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use pollster::block_on;
-use turnkeep_model::{Json, Ledger, Object, SessionId, Status};
+use turnkeep_model::{Json, Ledger, Object, SessionId};
 use turnkeep_runtime::plan::{Plan, PlannedCall, Step, plan};
-use turnkeep_runtime::{Agent, Ports, Recorder, Script, Stopped};
+use turnkeep_runtime::{Ports, Recorder, Stop as StopAsked, Stopped};
 use turnkeep_store::{Store, StoreExt};
 
 use super::super::Ending;
-use crate::args::open_any;
+use super::super::talk::{Heard, ending, open_talk};
 use crate::exit::{Exit, Stop};
 use crate::report::object;
 use crate::run_args::Resume;
@@ -18,9 +18,9 @@ use crate::visible::visible;
 
 pub(crate) fn resume(args: &Resume) -> Ending {
     let store = args.place.there()?;
-    match &args.script {
-        Some(_) => go_on(args, store),
-        None => show_plan(args, &*store),
+    match args.with.is_named() {
+        true => go_on(args, store),
+        false => show_plan(args, &*store),
     }
 }
 
@@ -106,16 +106,9 @@ fn line(id: &str, planned: &PlannedCall, ledger: &Ledger) -> String {
 }
 
 fn go_on(args: &Resume, store: Arc<dyn Store>) -> Ending {
-    let Some(file) = &args.script else {
-        return Ok(Exit::Usage);
-    };
-    let reading = crate::args::Reading::plain();
-    let opened = open_any(file, &reading, &args.place)?;
-    let script = opened.session().map(Script::of).ok_or_else(|| {
-        Stop::Usage("the script holds no session".into(), "name a session file whose answers are to be given".into())
-    })?;
-    let agent = Agent::new(Arc::new(script)).with_resume_policy(args.policy.into());
     let id = SessionId::new(args.id.as_str());
+    let talk = open_talk(&args.with, store.clone(), &id)?;
+    let agent = talk.agent(Heard::Silently, &StopAsked::default()).with_resume_policy(args.policy.into());
     let mut recorder = block_on(Recorder::resume(store, &id, Ports::default()))?;
     let stopped = block_on(agent.resume(&mut recorder))?;
     tell(args, &stopped)?;
@@ -134,12 +127,4 @@ fn tell(args: &Resume, stopped: &Stopped) -> Result<(), Stop> {
     }
     say(&format!("the session is {}", stopped.status.kind()));
     Ok(())
-}
-
-fn ending(stopped: &Stopped) -> Exit {
-    match &stopped.status {
-        Status::WaitingForHuman(_) => Exit::NeedsHuman,
-        Status::Failed(_) => Exit::Failed,
-        _ => Exit::Ok,
-    }
 }

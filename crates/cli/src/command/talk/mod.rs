@@ -1,0 +1,19 @@
+//! Commands that talk to models.
+
+mod aloud;
+mod answering;
+mod ask;
+mod attach;
+mod chat;
+mod compare;
+mod editor;
+mod endpoints;
+mod run;
+mod scripted;
+mod talk;
+
+pub(super) use ask::{ask, ending};
+pub(super) use chat::chat;
+pub(super) use endpoints::endpoints;
+pub(super) use run::run;
+pub(super) use talk::{Heard, open_talk};

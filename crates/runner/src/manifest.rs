@@ -1,0 +1,128 @@
+//! Tools that a file lists.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use turnkeep_codec::Input;
+use turnkeep_model::event::Effect;
+use turnkeep_model::json::Node;
+use turnkeep_model::{Error, ErrorKind, Json, Result, ToolSpec};
+use turnkeep_runtime::Tools;
+use turnkeep_runtime::port::{Consent, Settings, Tool};
+
+use crate::duration;
+use crate::shell::ShellTool;
+
+/// What a tool may say of itself.
+const KEYS: &[&str] =
+    &["name", "description", "parameters", "command", "effect", "timeout", "attempts", "approve", "max_result"];
+
+/// The tools that a YAML or JSON text lists, run in `directory`.
+///
+/// # Errors
+/// `Corrupt` with the line and the path of what cannot be read; `Unsupported` where two tools have one name.
+pub fn tools(bytes: &[u8], directory: &Path) -> Result<Tools> {
+    let input = Input::new(bytes);
+    let document = input.document().map_err(Clone::clone)?;
+    let locate = |error: Error| error.locate(document.text);
+    let listed = document.node.get("tools").and_then(Node::as_array).ok_or_else(|| {
+        Error::new(ErrorKind::Corrupt, "a manifest has a list `tools`").hint("begin the file with `tools:`")
+    })?;
+    let mut tools = Tools::default();
+    for (index, node) in listed.iter().enumerate() {
+        let tool = tool(node, directory).map_err(|error| locate(error.path(format!("tools[{index}]"))))?;
+        tools = tools
+            .with(Arc::new(tool) as Arc<dyn Tool>)
+            .map_err(|error| locate(at(node, &error.to_string()).hint(error.remedy().unwrap_or("correct it"))))?;
+    }
+    Ok(tools)
+}
+
+fn tool(node: &Node<'_>, directory: &Path) -> Result<ShellTool> {
+    let fields = node.as_object().ok_or_else(|| at(node, "a tool is a mapping"))?;
+    if let Some((key, value)) = fields.iter().find(|(key, _)| !KEYS.iter().any(|known| key.is(known))) {
+        let what = format!("a tool has no `{}`", key.to_str_lossy());
+        return Err(at(value, &what).hint(format!("a tool has: {}", KEYS.join(", "))));
+    }
+    let name = text(node, "name")?.ok_or_else(|| at(node, "the tool has no `name`"))?;
+    let spec = ToolSpec {
+        name,
+        description: text(node, "description")?,
+        parameters: node.get("parameters").map_or_else(any_object, |schema| schema.clone().into_json()),
+        ..ToolSpec::default()
+    };
+    let (effect, settings) = (effect(node)?, settings(node)?);
+    Ok(ShellTool { spec, effect, settings, command: command(node)?, directory: directory.to_owned() })
+}
+
+fn any_object() -> Json {
+    Json::Object([("type", Json::from("object"))].into_iter().collect())
+}
+
+/// A list is a program and its arguments, a text a line for the shell.
+fn command(node: &Node<'_>) -> Result<Vec<String>> {
+    let given = node.get("command").ok_or_else(|| at(node, "the tool has no `command`"))?;
+    let listed = given.as_array().map(|words| words.iter().map(Node::as_str).collect::<Option<Vec<_>>>());
+    match (given.as_str(), listed) {
+        (Some(line), _) if !line.trim().is_empty() => Ok(vec!["sh".into(), "-c".into(), line.into_owned()]),
+        (None, Some(Some(words))) if !words.is_empty() => Ok(words.into_iter().map(Into::into).collect()),
+        _ => Err(at(given, "`command` is a line for the shell, or a list of a program and its arguments")),
+    }
+}
+
+/// What nothing is said of must not be done twice.
+fn effect(node: &Node<'_>) -> Result<Effect> {
+    match text(node, "effect")?.as_deref() {
+        None | Some("once") => Ok(Effect::Once),
+        Some("pure") => Ok(Effect::Pure),
+        Some("keyed") => Ok(Effect::Keyed),
+        Some(_) => Err(at(node, "`effect` is one of pure, keyed, once")),
+    }
+}
+
+fn settings(node: &Node<'_>) -> Result<Settings> {
+    let usual = Settings::default();
+    let consent = match node.get("approve") {
+        None => Consent::NotNeeded,
+        Some(flag) => match flag.as_bool() {
+            Some(true) => Consent::Needed { within: None },
+            Some(false) => Consent::NotNeeded,
+            None => return Err(at(flag, "`approve` is true or false")),
+        },
+    };
+    Ok(Settings {
+        timeout: timeout(node)?.or(usual.timeout),
+        attempts: count(node, "attempts")?.and_then(|n| u32::try_from(n).ok()).unwrap_or(usual.attempts),
+        consent,
+        max_result: count(node, "max_result")?.and_then(|n| usize::try_from(n).ok()).unwrap_or(usual.max_result),
+    })
+}
+
+fn timeout(node: &Node<'_>) -> Result<Option<Duration>> {
+    let Some(given) = node.get("timeout") else {
+        return Ok(None);
+    };
+    let seconds = given.as_number().and_then(|number| Duration::try_from_secs_f64(number.as_f64()).ok());
+    let parsed = seconds.or_else(|| duration::parse(&given.as_str()?)).filter(|time| !time.is_zero());
+    parsed.map(Some).ok_or_else(|| at(given, "`timeout` is a time such as `10s`, `500ms` or `2m`"))
+}
+
+fn text(node: &Node<'_>, key: &str) -> Result<Option<String>> {
+    let Some(given) = node.get(key) else {
+        return Ok(None);
+    };
+    given.as_str().map(|text| Some(text.into_owned())).ok_or_else(|| at(given, &format!("`{key}` is a text")))
+}
+
+fn count(node: &Node<'_>, key: &str) -> Result<Option<u64>> {
+    let Some(given) = node.get(key) else {
+        return Ok(None);
+    };
+    let number = given.as_number().and_then(|number| number.as_u64()).filter(|count| *count > 0);
+    number.map(Some).ok_or_else(|| at(given, &format!("`{key}` is a whole number above 0")))
+}
+
+fn at(node: &Node<'_>, what: &str) -> Error {
+    Error::new(ErrorKind::Corrupt, what).offset(node.at as usize)
+}
