@@ -276,8 +276,11 @@ impl Drive<'_> {
             return Found::Unknown;
         };
         let context = self.context(job);
-        let looked = AssertUnwindSafe(probe.probe(&job.arguments, &context)).catch_unwind().await;
-        looked.ok().and_then(std::result::Result::ok).unwrap_or(Found::Unknown)
+        let looking = async { probe.probe(&job.arguments, &context).await };
+        match bounded(looking, tool.settings().timeout, self.recorder.ports()).await {
+            Waited::Came(looked) => looked.unwrap_or(Found::Unknown),
+            Waited::Panicked | Waited::TimedOut(_) => Found::Unknown,
+        }
     }
 
     /// Gives a call up: undoes it where the tool can, and says that its outcome is unknown.
@@ -289,8 +292,9 @@ impl Drive<'_> {
 
     async fn compensate(&mut self, call: &ToolCall) -> Result<Option<std::result::Result<(), String>>> {
         let agent = self.agent;
-        let undoing = agent.tools.get(&call.name).and_then(|tool| tool.compensate());
-        let (Some(undoing), Some(job)) = (undoing, self.job(call, None, 1, true)) else {
+        let tool = agent.tools.get(&call.name);
+        let (Some(undoing), Some(job)) = (tool.and_then(|tool| tool.compensate()), self.job(call, None, 1, true))
+        else {
             return Ok(None);
         };
         let before = self.recorder.ledger().get(&call.call).and_then(|entry| entry.compensated.clone());
@@ -301,10 +305,12 @@ impl Drive<'_> {
         let intended = CompensationIntended { call: call.call.clone() };
         self.recorder.record_with(|_, _| Ok(vec![intended.clone().into()])).await?;
         let context = self.context(&job);
-        let came = AssertUnwindSafe(undoing.compensate(&job.arguments, &context)).catch_unwind().await;
-        let undone = match came {
-            Ok(undone) => undone.map_err(|error| error.message().to_owned()),
-            Err(_) => Err("it panicked".to_owned()),
+        let undoing = async { undoing.compensate(&job.arguments, &context).await };
+        let limit = tool.and_then(|tool| tool.settings().timeout);
+        let undone = match bounded(undoing, limit, self.recorder.ports()).await {
+            Waited::Came(undone) => undone.map_err(|error| error.message().to_owned()),
+            Waited::Panicked => Err("it panicked".to_owned()),
+            Waited::TimedOut(_) => Err("it took too long".to_owned()),
         };
         let settled = CompensationSettled {
             call: call.call.clone(),
@@ -348,19 +354,34 @@ async fn call(
     arguments: &Json,
     context: &ToolContext,
 ) -> std::result::Result<ToolOutput, Cut> {
-    let timeout = tool.settings().timeout;
     // Making the future may panic as well as driving it.
-    let calling = AssertUnwindSafe(async { tool.call(arguments, context).await }).catch_unwind();
-    let limit = async {
-        match timeout {
-            Some(timeout) => ports.clock.sleep(timeout).await,
+    let calling = async { tool.call(arguments, context).await };
+    match bounded(calling, tool.settings().timeout, ports).await {
+        Waited::Came(came) => came.map_err(Cut::Error),
+        Waited::Panicked => Err(Cut::Panicked),
+        Waited::TimedOut(limit) => Err(Cut::TimedOut(limit)),
+    }
+}
+
+/// How something of a tool ended.
+enum Waited<T> {
+    Came(T),
+    Panicked,
+    TimedOut(Duration),
+}
+
+/// Waits for something of a tool, which may panic, at most so long.
+async fn bounded<T>(work: impl Future<Output = T> + Send, limit: Option<Duration>, ports: &Ports) -> Waited<T> {
+    let over = async {
+        match limit {
+            Some(limit) => ports.clock.sleep(limit).await,
             None => std::future::pending().await,
         }
     };
-    match select(Box::pin(calling), Box::pin(limit)).await {
-        Either::Left((Ok(came), _)) => came.map_err(Cut::Error),
-        Either::Left((Err(_), _)) => Err(Cut::Panicked),
-        Either::Right(_) => Err(Cut::TimedOut(timeout.unwrap_or_default())),
+    match select(Box::pin(AssertUnwindSafe(work).catch_unwind()), Box::pin(over)).await {
+        Either::Left((Ok(came), _)) => Waited::Came(came),
+        Either::Left((Err(_), _)) => Waited::Panicked,
+        Either::Right(_) => Waited::TimedOut(limit.unwrap_or_default()),
     }
 }
 

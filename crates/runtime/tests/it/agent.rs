@@ -585,3 +585,95 @@ fn a_guard_says_which_sessions_take_something_new() {
     assert!(refused.to_string().contains("Cannot continue from an incomplete conversation."), "{refused}");
     assert!(block_on(guarded(Guard::Standing(vec!["stopped".into()])).run(&mut recorder, "two")).is_ok());
 }
+
+/// Looks, and undoes, for ever.
+struct Stuck;
+
+impl turnkeep_runtime::port::Probe for Stuck {
+    fn probe<'a>(
+        &'a self,
+        _: &'a turnkeep_model::Json,
+        _: &'a turnkeep_runtime::port::ToolContext,
+    ) -> BoxFuture<'a, Result<turnkeep_runtime::port::Found, ToolError>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+impl turnkeep_runtime::port::Compensate for Stuck {
+    fn compensate<'a>(
+        &'a self,
+        _: &'a turnkeep_model::Json,
+        _: &'a turnkeep_runtime::port::ToolContext,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[test]
+fn a_probe_and_an_undoing_that_hang_are_cut_off() {
+    let stuck = || {
+        let tool = hanging(Effect::Once).with_probe(Stuck).with_compensate(Stuck);
+        let script = crate::kit::script(vec![calling(&[("a", "hang", "{}")]), Answer::text("ok")]);
+        Agent::new(script).with_tools(turnkeep_runtime::Tools::default().with(Arc::new(tool)).unwrap())
+    };
+    let mut recorder = begun(&stuck());
+    assert!(block_on(stuck().run(&mut recorder, "go")).unwrap().needs_human().is_some());
+
+    let telling = stuck().with_unsure(turnkeep_runtime::Unsure::TellModel);
+    let stopped = block_on(telling.resume(&mut recorder)).unwrap();
+
+    assert_eq!(stopped.text.as_deref(), Some("ok"));
+    let told = &history(recorder.session())[2];
+    assert!(told.ends_with("Undoing it was tried, and failed: it took too long."), "{told}");
+}
+
+#[test]
+fn budgets_and_deadlines_count_over_runs_and_nothing_twice() {
+    let (store, clock) = (memory(), clock());
+    let answers = || {
+        let used = turnkeep_model::Usage {
+            input: Some(60),
+            output: Some(40),
+            cost: turnkeep_model::Decimal::parse("0.25"),
+            ..Default::default()
+        };
+        let call = |n: usize| Answer {
+            usage: used.clone(),
+            ..calling(&[(&format!("c{n}"), "act", &format!(r#"{{"n":{n}}}"#))])
+        };
+        (0..9).map(call).collect::<Vec<_>>()
+    };
+    let limits: [(fn(&mut turnkeep_model::Limits), StopReason); 3] = [
+        (|limits| limits.tokens = Some(Number::from(250_u64)), StopReason::TokenLimit),
+        (|limits| limits.cost = turnkeep_model::Decimal::parse("0.75"), StopReason::CostLimit),
+        (|limits| limits.deadline = Some("2027-01-15T08:00:05Z".into()), StopReason::TimeLimit),
+    ];
+    for ((limit, reason), id) in limits.into_iter().zip(["tokens", "cost", "deadline"]) {
+        let stop = Stop::default();
+        let (asking, moving) = (stop.clone(), clock.clone());
+        let tool = move |stops: bool| {
+            let (asking, moving) = (asking.clone(), moving.clone());
+            Fake::new("act", Effect::Pure, move |_| {
+                moving.advance(Duration::from_secs(2));
+                if stops {
+                    asking.ask();
+                }
+                Ok(ToolOutput::text("ok"))
+            })
+        };
+        let first = agent(answers(), vec![tool(true)]).with_stop(stop);
+        let mut session = Session { id: Some(id.into()), ..first.session() };
+        limit(&mut session.options.limits);
+        let mut recorder = block_on(Recorder::create(store.clone(), session, ports_with(clock.clone()))).unwrap();
+        assert_eq!(block_on(first.run(&mut recorder, "go")).unwrap().reason, Some(StopReason::UserRequested));
+        let other =
+            turnkeep_runtime::Ports { ids: Arc::new(turnkeep_runtime::port::RandomIds), ..ports_with(clock.clone()) };
+        let mut recorder = block_on(Recorder::resume(store.clone(), &id.into(), other)).unwrap();
+
+        let stopped = block_on(agent(answers(), vec![tool(false)]).resume(&mut recorder)).unwrap();
+
+        assert_eq!(stopped.reason, Some(reason), "{id}");
+        assert_eq!((recorder.session().turns.len(), recorder.session().usage.input), (3, Some(180)), "{id}");
+        clock.set_back(Duration::from_secs(6));
+    }
+}
