@@ -6,7 +6,7 @@ use turnkeep_model::status::{Completed, Continuation, Failed, Stopped as Stopped
 use turnkeep_model::{Author, Block, Body, CallId, ErrorKind, Event, Number, Session, Status, StopReason, Turn};
 use turnkeep_store::Loaded;
 
-use super::answer::Refused;
+use super::ask::{Asked, Refused};
 use super::outcome::{Stopped, Waiting, last_text};
 use super::settings::Agent;
 use crate::criteria::{self, Progress};
@@ -115,9 +115,9 @@ impl<'a> Drive<'a> {
     async fn step(&mut self) -> Result<Option<Stopped>> {
         let turn = answer_turn(self.recorder.session());
         match self.ask(turn).await? {
-            super::answer::Asked::Answered(answer) => self.record_answer(turn, answer).await?,
-            super::answer::Asked::Failed(refused) => return self.fail(turn, &refused).await.map(Some),
-            super::answer::Asked::Stopped => return self.finish(StopReason::UserRequested).await.map(Some),
+            Asked::Answered(answer) => self.record_answer(turn, answer).await?,
+            Asked::Failed(refused) => return self.fail(turn, &refused).await.map(Some),
+            Asked::Stopped => return self.finish(StopReason::UserRequested).await.map(Some),
         }
         let jobs = self.fresh_jobs(turn);
         self.execute(turn, jobs).await?;

@@ -2,11 +2,13 @@
 //! it, and decide whether to go on.
 
 mod answer;
+mod ask;
 mod calls;
 mod drive;
 mod outcome;
 mod settings;
+mod told;
 
-pub(crate) use answer::in_force;
+pub(crate) use ask::in_force;
 pub use outcome::{Stopped, Waiting, WaitingFor};
 pub use settings::{Agent, Duplicates, Guard, Unsure};
