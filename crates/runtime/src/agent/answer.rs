@@ -25,7 +25,7 @@ impl Drive<'_> {
     pub(super) async fn record_answer(&mut self, turn: u32, given: Box<Given>) -> Result<()> {
         let mut given = *given;
         self.name_calls(&mut given.answer);
-        let (agent, identity) = (self.agent, self.model().identity());
+        let (agent, identity) = (self.agent, self.pace.model().identity());
         self.recorder
             .record_with(|state, recorder| Ok(answering(agent, &identity, state, recorder, turn, &given)))
             .await?;

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
-use turnkeep_model::event::{Choice, ModelFailed, UsageAdded};
+use turnkeep_model::event::{ModelFailed, UsageAdded};
 use turnkeep_model::{Event, Number, Options, Seq, Session, SessionId, Time};
 
 use super::drive::Drive;
 use crate::error::Result;
 use crate::hub::Hub;
-use crate::port::{Answer, Cause, Delta, Deltas, Identity, Model, ModelError, Request};
+use crate::port::{Answer, Cause, Delta, Deltas, ModelError, Request};
 
 /// What came of asking.
 pub(super) enum Asked {
@@ -81,8 +81,8 @@ impl Drive<'_> {
                         return Ok(Asked::Stopped);
                     }
                 }
-                _ if refused.error.may_pass_elsewhere() && self.failed_models < self.agent.fallbacks.len() => {
-                    self.failed_models += 1;
+                _ if refused.error.may_pass_elsewhere() && self.pace.failed_models < self.agent.fallbacks.len() => {
+                    self.pace.failed_models += 1;
                     failed = refused.events();
                     tries = 0;
                 }
@@ -94,7 +94,7 @@ impl Drive<'_> {
     /// Records that the model is about to be asked, which endpoint that is where it is another, and what came of the
     /// try before.
     async fn announce(&mut self, turn: u32, attempt: u32, mut events: Vec<Event>) -> Result<()> {
-        events.extend(self.choice());
+        events.extend(self.pace.choice(self.recorder.ledger()));
         if attempt > 1 || self.asked != Some(turn) {
             events.push(self.pace.asking(self.recorder.session(), turn, attempt, 0));
             self.asked = Some(turn);
@@ -103,19 +103,6 @@ impl Drive<'_> {
             return Ok(());
         }
         self.recorder.record(events).await.map(drop)
-    }
-
-    /// The choice of the endpoint, where the journal has another or none.
-    fn choice(&self) -> Option<Event> {
-        let now = self.model().identity();
-        let before = self.recorder.ledger().endpoint().map(Identity::of);
-        let choice = match &before {
-            Some(before) if *before == now => return None,
-            _ if self.failed_models > 0 => Choice::Fallback,
-            Some(_) => Choice::Resumed,
-            None => Choice::First,
-        };
-        Some(now.chosen(choice).into())
     }
 
     async fn wait_or_stop(&self, wait: Duration) -> Waited {
@@ -128,13 +115,13 @@ impl Drive<'_> {
 
     async fn ask_once(&self, turn: u32, attempt: u32) -> Asked {
         let (session, clock) = (self.recorder.session(), &self.recorder.ports().clock);
-        let options = in_force(session, turn, &self.model().identity().defaults);
+        let options = in_force(session, turn, &self.pace.model().identity().defaults);
         let request = Request { session, options: &options, tools: self.agent.tools.specs(), turn };
         let deltas = HubDeltas { hub: self.recorder.ports().hub.clone(), session: self.recorder.id().clone() };
         let began = clock.now();
         let asking = Asking { turn, attempt, seq: self.recorder.seq(), started: Time::from_instant(began) };
         // Making the future may panic as well as driving it.
-        let answer = AssertUnwindSafe(async { self.model().answer(request, &deltas).await }).catch_unwind();
+        let answer = AssertUnwindSafe(async { self.pace.model().answer(request, &deltas).await }).catch_unwind();
         let limit = self.agent.model_timeout;
         let waiting = async { limit_of(limit, clock.as_ref()).await };
         let stop = self.agent.stop.asked();
@@ -149,10 +136,6 @@ impl Drive<'_> {
             Either::Right((Either::Left(_), _)) => ModelError::new(Cause::TimedOut, "the model did not answer in time"),
         };
         Asked::Failed(Box::new(Refused { error: refused, asking }))
-    }
-
-    pub(super) fn model(&self) -> &dyn Model {
-        self.agent.model(self.failed_models)
     }
 }
 
