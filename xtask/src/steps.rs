@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::cargo::Cargo;
 use crate::runner::{self, Kills, Runner, Set};
 use crate::server::Sync;
-use crate::services::{Postgres, continuous};
+use crate::services::{POSTGRES, Postgres, continuous};
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 use crate::{Outcome, external as others, tidy};
@@ -105,11 +105,14 @@ impl Checks {
     }
 }
 
-/// Every example runs, and ends well.
+/// Every example runs, and ends well; the fleet shares a PostgreSQL where there is one.
 fn examples(workspace: &Workspace) -> Outcome<()> {
+    let postgres = Postgres::find(Sync::Off);
+    let url = postgres.url().unwrap_or_default();
     let names = workspace.files.iter().filter(|file| file.starts_with("crates/turnkeep/examples"));
     for name in names.filter_map(|file| file.file_stem()).filter_map(|name| name.to_str()) {
         Cargo::new(workspace, &["run", "--quiet", "--package", "turnkeep", "--all-features", "--example", name])
+            .env(POSTGRES, &url)
             .run()?;
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Workers share a store, and resume what a dead one left.
 //!
-//! `cargo run --example fleet [URL]`: a PostgreSQL URL where the feature `postgres` is on; else an SQLite file.
+//! `cargo run --example fleet [URL]`: a PostgreSQL URL where the feature `postgres` is on, or the one that
+//! `TURNKEEP_POSTGRES` names; else an SQLite file.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -16,7 +17,10 @@ fn agent() -> Agent {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
-    let url = std::env::args().nth(1).unwrap_or_else(|| format!("sqlite:{}", folder.path().join("fleet.db").display()));
+    let named = std::env::var("TURNKEEP_POSTGRES").ok().filter(|url| cfg!(feature = "postgres") && !url.is_empty());
+    let file = || format!("sqlite:{}", folder.path().join("fleet.db").display());
+    let url = std::env::args().nth(1).or(named).unwrap_or_else(file);
+    println!("the store: {}", url.split(':').next().unwrap_or_default());
     let store = turnkeep::store::open(&url)?;
     pollster::block_on(async {
         // Sessions whose runs died after the question was asked.

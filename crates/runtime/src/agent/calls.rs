@@ -9,13 +9,14 @@ use futures_util::{FutureExt, StreamExt};
 use turnkeep_model::event::{
     BlockAdded, CompensationIntended, CompensationSettled, Effect, LogAdded, ToolIntended, ToolSettled,
 };
-use turnkeep_model::{Body, CallId, Event, Json, Number, Outcome, Part, Text, ToolCall, ToolResult};
+use turnkeep_model::{Body, CallId, Event, Json, Number, Outcome, ToolCall, ToolResult};
 use turnkeep_store::Loaded;
 
 use super::answer::key;
 use super::drive::{Drive, all_settled_but};
 use super::outcome::{Waiting, WaitingFor};
 use super::settings::{Agent, Unsure};
+use super::told::{denied, failed, interrupted, refused, succeeded, unknown};
 use crate::error::Result;
 use crate::human::result_block;
 use crate::plan::{PlannedCall, Step, calls};
@@ -276,8 +277,11 @@ impl Drive<'_> {
             return Found::Unknown;
         };
         let context = self.context(job);
-        let looked = AssertUnwindSafe(probe.probe(&job.arguments, &context)).catch_unwind().await;
-        looked.ok().and_then(std::result::Result::ok).unwrap_or(Found::Unknown)
+        let looking = async { probe.probe(&job.arguments, &context).await };
+        match bounded(looking, tool.settings().timeout, self.recorder.ports()).await {
+            Waited::Came(looked) => looked.unwrap_or(Found::Unknown),
+            Waited::Panicked | Waited::TimedOut(_) => Found::Unknown,
+        }
     }
 
     /// Gives a call up: undoes it where the tool can, and says that its outcome is unknown.
@@ -289,8 +293,9 @@ impl Drive<'_> {
 
     async fn compensate(&mut self, call: &ToolCall) -> Result<Option<std::result::Result<(), String>>> {
         let agent = self.agent;
-        let undoing = agent.tools.get(&call.name).and_then(|tool| tool.compensate());
-        let (Some(undoing), Some(job)) = (undoing, self.job(call, None, 1, true)) else {
+        let tool = agent.tools.get(&call.name);
+        let (Some(undoing), Some(job)) = (tool.and_then(|tool| tool.compensate()), self.job(call, None, 1, true))
+        else {
             return Ok(None);
         };
         let before = self.recorder.ledger().get(&call.call).and_then(|entry| entry.compensated.clone());
@@ -301,10 +306,12 @@ impl Drive<'_> {
         let intended = CompensationIntended { call: call.call.clone() };
         self.recorder.record_with(|_, _| Ok(vec![intended.clone().into()])).await?;
         let context = self.context(&job);
-        let came = AssertUnwindSafe(undoing.compensate(&job.arguments, &context)).catch_unwind().await;
-        let undone = match came {
-            Ok(undone) => undone.map_err(|error| error.message().to_owned()),
-            Err(_) => Err("it panicked".to_owned()),
+        let undoing = async { undoing.compensate(&job.arguments, &context).await };
+        let limit = tool.and_then(|tool| tool.settings().timeout);
+        let undone = match bounded(undoing, limit, self.recorder.ports()).await {
+            Waited::Came(undone) => undone.map_err(|error| error.message().to_owned()),
+            Waited::Panicked => Err("it panicked".to_owned()),
+            Waited::TimedOut(_) => Err("it took too long".to_owned()),
         };
         let settled = CompensationSettled {
             call: call.call.clone(),
@@ -348,19 +355,34 @@ async fn call(
     arguments: &Json,
     context: &ToolContext,
 ) -> std::result::Result<ToolOutput, Cut> {
-    let timeout = tool.settings().timeout;
     // Making the future may panic as well as driving it.
-    let calling = AssertUnwindSafe(async { tool.call(arguments, context).await }).catch_unwind();
-    let limit = async {
-        match timeout {
-            Some(timeout) => ports.clock.sleep(timeout).await,
+    let calling = async { tool.call(arguments, context).await };
+    match bounded(calling, tool.settings().timeout, ports).await {
+        Waited::Came(came) => came.map_err(Cut::Error),
+        Waited::Panicked => Err(Cut::Panicked),
+        Waited::TimedOut(limit) => Err(Cut::TimedOut(limit)),
+    }
+}
+
+/// How something of a tool ended.
+enum Waited<T> {
+    Came(T),
+    Panicked,
+    TimedOut(Duration),
+}
+
+/// Waits for something of a tool, which may panic, at most so long.
+async fn bounded<T>(work: impl Future<Output = T> + Send, limit: Option<Duration>, ports: &Ports) -> Waited<T> {
+    let over = async {
+        match limit {
+            Some(limit) => ports.clock.sleep(limit).await,
             None => std::future::pending().await,
         }
     };
-    match select(Box::pin(calling), Box::pin(limit)).await {
-        Either::Left((Ok(came), _)) => came.map_err(Cut::Error),
-        Either::Left((Err(_), _)) => Err(Cut::Panicked),
-        Either::Right(_) => Err(Cut::TimedOut(timeout.unwrap_or_default())),
+    match select(Box::pin(AssertUnwindSafe(work).catch_unwind()), Box::pin(over)).await {
+        Either::Left((Ok(came), _)) => Waited::Came(came),
+        Either::Left((Err(_), _)) => Waited::Panicked,
+        Either::Right(_) => Waited::TimedOut(limit.unwrap_or_default()),
     }
 }
 
@@ -388,73 +410,4 @@ fn meaning(agent: &Agent, ended: &Ended) -> Meaning {
 
 fn backoff(attempt: u32) -> Duration {
     Duration::from_millis(100 << attempt.min(6))
-}
-
-fn result(call: &ToolCall, outcome: Outcome, parts: Vec<Part>, error: Option<String>) -> ToolResult {
-    ToolResult {
-        call: call.call.clone(),
-        name: Some(call.name.clone()),
-        parts,
-        is_error: (outcome != Outcome::Success).then_some(true),
-        error,
-        outcome: Some(outcome),
-    }
-}
-
-fn told(call: &ToolCall, outcome: Outcome, text: String) -> ToolResult {
-    result(call, outcome, vec![Part::Text(Text { text: text.clone() })], Some(text))
-}
-
-fn succeeded(call: &ToolCall, output: ToolOutput, limit: usize) -> ToolResult {
-    let parts = output.parts.into_iter().map(|part| shortened(part, limit)).collect();
-    result(call, Outcome::Success, parts, None)
-}
-
-/// A text cut at a character, saying how much is missing; other parts are kept or, if too long, named.
-fn shortened(part: Part, limit: usize) -> Part {
-    let (text, kind) = match &part {
-        Part::Text(text) if text.text.len() > limit => (text.text.clone(), "text"),
-        Part::Data(data) => match data.json.to_text() {
-            text if text.len() > limit => (text, "JSON"),
-            _ => return part,
-        },
-        Part::Media(media) if media.inline.as_ref().is_some_and(|inline| inline.len() > limit) => {
-            let size = media.inline.as_ref().map_or(0, String::len);
-            return Part::Text(Text {
-                text: format!("[a file of {size} bytes in base64 was left out: the limit is {limit}]"),
-            });
-        }
-        _ => return part,
-    };
-    let kept = text.floor_char_boundary(limit);
-    let head = text.get(..kept).unwrap_or_default();
-    Part::Text(Text { text: format!("{head}\n[{} of {} bytes of {kind} were cut]", text.len() - kept, text.len()) })
-}
-
-fn failed(call: &ToolCall, why: &str) -> ToolResult {
-    told(call, Outcome::Failed, why.to_owned())
-}
-
-/// A call that was never made.
-pub(super) fn refused(call: &ToolCall, why: &str) -> ToolResult {
-    told(call, Outcome::Failed, format!("The call was not made: {why}"))
-}
-
-fn denied(call: &ToolCall, why: &str) -> ToolResult {
-    told(call, Outcome::Denied, format!("The call was not made, because it was not allowed: {why}"))
-}
-
-fn unknown(call: &ToolCall, why: &str) -> ToolResult {
-    told(call, Outcome::Interrupted, format!("The outcome is unknown: {why}. It may or may not have taken effect."))
-}
-
-fn interrupted(call: &ToolCall, undone: Option<&std::result::Result<(), String>>) -> ToolResult {
-    let undone = match undone {
-        None => String::new(),
-        Some(Ok(())) => " What it may have done was undone.".to_owned(),
-        Some(Err(why)) => format!(" Undoing it was tried, and failed: {why}."),
-    };
-    let text =
-        format!("The call was interrupted and its outcome is unknown: it may or may not have taken effect.{undone}");
-    told(call, Outcome::Interrupted, text)
 }

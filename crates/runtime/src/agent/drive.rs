@@ -1,18 +1,20 @@
 //! One run of an agent over one session.
 
 use jiff::Timestamp;
-use turnkeep_model::event::{ModelAsked, RunStopped, SessionChanged, TurnClosed};
+use turnkeep_model::event::{Choice, ModelAsked, RunStopped, SessionChanged, TurnClosed};
 use turnkeep_model::status::{Completed, Continuation, Failed, Stopped as StoppedStatus, WaitingForHuman};
-use turnkeep_model::{Author, Block, Body, CallId, ErrorKind, Event, Number, Session, Status, StopReason, Turn};
+use turnkeep_model::{
+    Author, Block, Body, CallId, ErrorKind, Event, Ledger, Number, Session, Status, StopReason, Turn,
+};
 use turnkeep_store::Loaded;
 
-use super::answer::{Asked, Given, Refused};
+use super::ask::{Asked, Given, Refused};
 use super::outcome::{Stopped, Waiting, last_text};
 use super::settings::Agent;
 use crate::criteria::{self, Progress};
 use crate::error::{Error, Result};
 use crate::plan::{Plan, Step, calls, plan};
-use crate::port::seconds;
+use crate::port::{Identity, Model, seconds};
 use crate::recorder::Recorder;
 
 /// One run of an agent over one session.
@@ -22,8 +24,6 @@ pub(super) struct Drive<'a> {
     pub(super) pace: Pace<'a>,
     /// The turn for which this run has recorded that it asks.
     pub(super) asked: Option<u32>,
-    /// How many models could not answer; the next one is asked.
-    pub(super) failed_models: usize,
 }
 
 /// What the rules look at besides the session.
@@ -32,13 +32,15 @@ pub(super) struct Pace<'a> {
     agent: &'a Agent,
     began: Timestamp,
     ran_before: f64,
+    /// How many models could not answer; the next one is asked.
+    pub(super) failed_models: usize,
 }
 
 impl<'a> Drive<'a> {
     pub(super) fn new(agent: &'a Agent, recorder: &'a mut Recorder) -> Drive<'a> {
         let ran_before = recorder.session().timing.seconds.as_ref().map_or(0.0, Number::as_f64).max(0.0);
-        let pace = Pace { agent, began: recorder.ports().clock.now(), ran_before };
-        Drive { agent, recorder, pace, asked: None, failed_models: 0 }
+        let pace = Pace { agent, began: recorder.ports().clock.now(), ran_before, failed_models: 0 };
+        Drive { agent, recorder, pace, asked: None }
     }
 
     pub(super) async fn run(mut self) -> Result<Stopped> {
@@ -213,19 +215,14 @@ impl<'a> Drive<'a> {
         Ok(Stopped { status, reason: Some(StopReason::Error), text, waiting: Vec::new() })
     }
 
-    pub(super) async fn stop(
-        &mut self,
-        status: Status,
-        reason: Option<StopReason>,
-        waiting: Vec<Waiting>,
-    ) -> Result<Stopped> {
+    pub(super) async fn stop(&mut self, status: Status, reason: Option<StopReason>, waiting: Vec<Waiting>) -> Result<Stopped> {
         let pace = self.pace;
         self.recorder.record_with(|_, recorder| Ok(pace.stopping(recorder, &status, reason.as_ref()))).await?;
         Ok(Stopped { text: last_text(self.recorder.session()), status, reason, waiting })
     }
 }
 
-impl Pace<'_> {
+impl<'a> Pace<'a> {
     fn ran(&self, now: Timestamp) -> f64 {
         self.ran_before + seconds(self.began, now)
     }
@@ -273,9 +270,27 @@ impl Pace<'_> {
         let closed = TurnClosed { turn: index, continuation: Some(continuation), ..TurnClosed::default() };
         let mut events = vec![closed.into(), self.timing(recorder)];
         if goes_on {
+            events.extend(self.choice(&state.ledger));
             events.push(self.asking(&state.session, answer_turn(&state.session), 1, more));
         }
         events
+    }
+
+    pub(super) fn model(&self) -> &'a dyn Model {
+        self.agent.model(self.failed_models)
+    }
+
+    /// The choice of the endpoint, where the journal has another or none.
+    pub(super) fn choice(&self, ledger: &Ledger) -> Option<Event> {
+        let now = self.model().identity();
+        let before = ledger.endpoint().map(Identity::of);
+        let choice = match &before {
+            Some(before) if *before == now => return None,
+            _ if self.failed_models > 0 => Choice::Fallback,
+            Some(_) => Choice::Resumed,
+            None => Choice::First,
+        };
+        Some(now.chosen(choice).into())
     }
 
     /// That the model is about to be asked, with `more` messages than are recorded.

@@ -3,7 +3,7 @@
 use turnkeep_model::status::Completed;
 use turnkeep_model::{Event, Session, Status, StopReason, absorb};
 
-use super::answer::{Asked, Given};
+use super::ask::{Asked, Given};
 use super::drive::{Drive, answer_turn};
 use super::outcome::Stopped;
 use super::settings::Agent;
@@ -64,7 +64,7 @@ impl Drive<'_> {
         failed: Vec<Event>,
         given: Box<Given>,
     ) -> Result<Box<Given>> {
-        let choice = self.choice();
+        let choice = self.pace.choice(self.recorder.ledger());
         let pace = self.pace;
         self.recorder
             .record_with(|state, recorder| {

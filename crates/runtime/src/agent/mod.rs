@@ -2,12 +2,14 @@
 //! it, and decide whether to go on.
 
 mod answer;
+mod ask;
 mod calls;
 mod drive;
 mod inquire;
 mod outcome;
 mod settings;
+mod told;
 
-pub(crate) use answer::in_force;
+pub(crate) use ask::in_force;
 pub use outcome::{Stopped, Waiting, WaitingFor};
 pub use settings::{Agent, Duplicates, Guard, Unsure};

@@ -13,9 +13,10 @@ use turnkeep_runtime::port::{
 use turnkeep_runtime::{Agent, Input, Recorder, Stop, say};
 use turnkeep_store::{BoxFuture, StoreExt};
 
+use crate::bad::hanging;
 use crate::kit::{Fake, World, agent, calling, clock, history, memory, ports, ports_with, tools};
 
-fn begun(agent: &Agent) -> Recorder {
+pub(crate) fn begun(agent: &Agent) -> Recorder {
     block_on(Recorder::create(memory(), agent.session(), ports())).unwrap()
 }
 
@@ -60,26 +61,6 @@ fn what_is_recorded_folds_to_what_is_shown() {
 }
 
 #[test]
-fn a_call_that_cannot_be_made_is_told_and_never_run() {
-    let world = World::default();
-    let bad = [("a", "nothing", "{}"), ("b", "act", "{not json"), ("c", "act", r#"{"m":1}"#)];
-    let agent = agent(vec![calling(&bad), Answer::text("I see")], vec![Fake::acting("act", Effect::Once, &world)]);
-    let mut recorder = begun(&agent);
-
-    block_on(agent.run(&mut recorder, "go")).unwrap();
-
-    let told: Vec<String> = history(recorder.session()).into_iter().filter(|line| line.contains("result")).collect();
-    assert_eq!(told[0], "0 result a failed: The call was not made: there is no tool `nothing`; there are: act");
-    assert!(told[1].starts_with("0 result b failed: The call was not made: the arguments are not JSON"), "{}", told[1]);
-    assert_eq!(
-        told[2],
-        "0 result c failed: The call was not made: the arguments do not follow the schema: the value has `m`, which is \
-         not allowed"
-    );
-    assert_eq!(world.total(), 0);
-}
-
-#[test]
 fn a_retryable_failure_is_tried_again_and_each_try_is_recorded() {
     let tries = Arc::new(AtomicU32::new(0));
     let counted = tries.clone();
@@ -96,58 +77,6 @@ fn a_retryable_failure_is_tried_again_and_each_try_is_recorded() {
     assert_eq!(tries.load(Ordering::SeqCst), 3);
     let entry = recorder.ledger().entries().first().cloned().unwrap();
     assert_eq!((entry.attempts, entry.settled.map(|(outcome, _)| outcome)), (3, Some(Outcome::Success)));
-}
-
-#[test]
-fn a_tool_that_panics_is_a_failure_or_unsure_by_its_effect() {
-    let panicking = |effect| Fake::new("bad", effect, |_| panic!("on purpose"));
-    let answers = || vec![calling(&[("a", "bad", "{}")]), Answer::text("ok")];
-    for (effect, expected) in [(Effect::Pure, Outcome::Failed), (Effect::Keyed, Outcome::Interrupted)] {
-        let agent = agent(answers(), vec![panicking(effect)]);
-        let mut recorder = begun(&agent);
-
-        block_on(agent.run(&mut recorder, "go")).unwrap();
-
-        let entry = recorder.ledger().entries().first().cloned().unwrap();
-        assert_eq!(entry.settled.map(|(outcome, _)| outcome), Some(expected));
-    }
-    let agent = agent(answers(), vec![panicking(Effect::Once)]);
-    let mut recorder = begun(&agent);
-
-    let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
-
-    assert!(matches!(stopped.status, Status::WaitingForHuman(_)));
-    let error = stopped.needs_human().unwrap();
-    assert_eq!((error.kind(), error.name()), (ErrorKind::NeedsHuman, Some("ToolIdempotencyError")));
-}
-
-#[test]
-fn a_huge_result_is_cut_and_says_so() {
-    let mut large = Fake::new("large", Effect::Pure, |_| Ok(ToolOutput::text("é".repeat(1000))));
-    large.settings = Settings { max_result: 101, ..Settings::default() };
-    let agent = agent(vec![calling(&[("a", "large", "{}")]), Answer::text("ok")], vec![large]);
-    let mut recorder = begun(&agent);
-
-    block_on(agent.run(&mut recorder, "go")).unwrap();
-
-    let expected = format!("0 result a success: {}\n[1900 of 2000 bytes of text were cut]", "é".repeat(50));
-    assert_eq!(history(recorder.session())[2], expected);
-}
-
-#[test]
-fn the_same_call_for_ever_is_stopped() {
-    let world = World::default();
-    let answers = (0..60).map(|_| calling(&[("call_0", "act", "{}")])).collect();
-    let agent = agent(answers, vec![Fake::acting("act", Effect::Pure, &world)]);
-    let mut recorder = begun(&agent);
-
-    let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
-
-    assert_eq!(stopped.reason, Some(StopReason::Guard));
-    assert!(matches!(stopped.status, Status::Stopped(_)));
-    // The model gave every call the same id; each has its own here.
-    assert_eq!(recorder.ledger().entries().len(), 8);
-    assert_eq!(world.total(), 8);
 }
 
 #[test]
@@ -340,109 +269,6 @@ fn a_session_with_an_open_call_of_a_tool_that_is_not_here_is_not_lied_about() {
     assert_eq!(bare.missing_tools(recorder.session()), ["act"]);
 }
 
-/// A tool that never returns.
-fn hanging(effect: Effect) -> turnkeep_runtime::port::FnTool {
-    let settings = Settings { timeout: Some(Duration::from_secs(5)), ..Settings::default() };
-    turnkeep_runtime::port::FnTool::new("hang", "", turnkeep_model::Json::Null, effect, |_, _| {
-        Box::pin(std::future::pending())
-    })
-    .with_settings(settings)
-}
-
-#[test]
-fn a_tool_that_hangs_is_cut_off_and_told_by_its_effect() {
-    for (effect, told) in [
-        (Effect::Pure, "failed: the call took longer than 5 s"),
-        (Effect::Keyed, "interrupted: The outcome is unknown: the call took longer than 5 s. It may or may not have"),
-    ] {
-        let script = crate::kit::script(vec![calling(&[("a", "hang", "{}")]), Answer::text("ok")]);
-        let tools = turnkeep_runtime::Tools::default().with(Arc::new(hanging(effect))).unwrap();
-        let agent = Agent::new(script).with_tools(tools);
-        let mut recorder = begun(&agent);
-
-        let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
-
-        assert_eq!(stopped.text.as_deref(), Some("ok"));
-        let line = &history(recorder.session())[2];
-        assert!(line.starts_with(&format!("0 result a {told}")), "{line}");
-    }
-    let script = crate::kit::script(vec![calling(&[("a", "hang", "{}")])]);
-    let tools = turnkeep_runtime::Tools::default().with(Arc::new(hanging(Effect::Once))).unwrap();
-    let agent = Agent::new(script).with_tools(tools);
-    let mut recorder = begun(&agent);
-
-    let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
-
-    assert!(stopped.needs_human().is_some(), "nobody knows whether it acted");
-}
-
-#[test]
-fn a_result_of_100_megabytes_is_cut_to_the_usual_limit() {
-    let large = Fake::new("large", Effect::Pure, |_| Ok(ToolOutput::text("x".repeat(100 << 20))));
-    let agent = agent(vec![calling(&[("a", "large", "{}")]), Answer::text("ok")], vec![large]);
-    let mut recorder = begun(&agent);
-
-    let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
-
-    assert_eq!(stopped.text.as_deref(), Some("ok"));
-    let told = history(recorder.session()).swap_remove(2);
-    assert!(told.ends_with("x\n[103809024 of 104857600 bytes of text were cut]"), "{}", told.len());
-    assert!(told.len() < (1 << 20) + 100);
-}
-
-#[test]
-fn bytes_that_are_no_text_are_kept_as_a_file() {
-    let binary = Fake::new("binary", Effect::Pure, |_| Ok(ToolOutput::bytes(vec![0xff, 0xfe, b'a'])));
-    let agent = agent(vec![calling(&[("a", "binary", "{}")]), Answer::text("ok")], vec![binary]);
-    let mut recorder = begun(&agent);
-
-    block_on(agent.run(&mut recorder, "go")).unwrap();
-
-    let told = &history(recorder.session())[2];
-    assert!(told.contains("application/octet-stream") && told.contains("//5h"), "{told}");
-}
-
-/// A model that never answers, or panics.
-struct Broken {
-    panics: bool,
-}
-
-impl Model for Broken {
-    fn identity(&self) -> Identity {
-        Identity::default()
-    }
-
-    fn answer<'a>(&'a self, _: Request<'a>, _: &'a dyn Deltas) -> BoxFuture<'a, Result<Answer, ModelError>> {
-        assert!(!self.panics, "on purpose");
-        Box::pin(std::future::pending())
-    }
-}
-
-#[test]
-fn a_model_that_hangs_or_panics_fails_the_run_and_nothing_is_lost() {
-    for (panics, expected) in [(false, "the model did not answer in time"), (true, "the model's client panicked")] {
-        let agent = Agent::new(Arc::new(Broken { panics })).with_model_timeout(Some(Duration::from_secs(5)));
-        let mut recorder = begun(&agent);
-
-        let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
-
-        assert!(matches!(&stopped.status, Status::Failed(failed) if failed.error == expected), "{stopped:?}");
-        assert_eq!(history(recorder.session()), ["0 user: go"]);
-    }
-}
-
-#[test]
-fn another_call_for_ever_is_stopped_at_the_usual_number_of_steps() {
-    let world = World::default();
-    let answers = (0..80).map(|n| calling(&[(&format!("c{n}"), "act", &format!(r#"{{"n":{n}}}"#))])).collect();
-    let agent = agent(answers, vec![Fake::acting("act", Effect::Pure, &world)]);
-    let mut recorder = begun(&agent);
-
-    let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
-
-    assert_eq!((stopped.reason, world.total()), (Some(StopReason::StepsLimit), 50));
-}
-
 #[test]
 fn nothing_said_is_refused_before_it_is_recorded() {
     let agent = agent(vec![Answer::text("never")], vec![]);
@@ -584,4 +410,55 @@ fn a_guard_says_which_sessions_take_something_new() {
     assert_eq!(refused.kind(), ErrorKind::Conflict);
     assert!(refused.to_string().contains("Cannot continue from an incomplete conversation."), "{refused}");
     assert!(block_on(guarded(Guard::Standing(vec!["stopped".into()])).run(&mut recorder, "two")).is_ok());
+}
+
+#[test]
+fn budgets_and_deadlines_count_over_runs_and_nothing_twice() {
+    let (store, clock) = (memory(), clock());
+    let answers = || {
+        let used = turnkeep_model::Usage {
+            input: Some(60),
+            output: Some(40),
+            cost: turnkeep_model::Decimal::parse("0.25"),
+            ..Default::default()
+        };
+        let call = |n: usize| Answer {
+            usage: used.clone(),
+            ..calling(&[(&format!("c{n}"), "act", &format!(r#"{{"n":{n}}}"#))])
+        };
+        (0..9).map(call).collect::<Vec<_>>()
+    };
+    let limits: [(fn(&mut turnkeep_model::Limits), StopReason); 3] = [
+        (|limits| limits.tokens = Some(Number::from(250_u64)), StopReason::TokenLimit),
+        (|limits| limits.cost = turnkeep_model::Decimal::parse("0.75"), StopReason::CostLimit),
+        (|limits| limits.deadline = Some("2027-01-15T08:00:05Z".into()), StopReason::TimeLimit),
+    ];
+    for ((limit, reason), id) in limits.into_iter().zip(["tokens", "cost", "deadline"]) {
+        let stop = Stop::default();
+        let (asking, moving) = (stop.clone(), clock.clone());
+        let tool = move |stops: bool| {
+            let (asking, moving) = (asking.clone(), moving.clone());
+            Fake::new("act", Effect::Pure, move |_| {
+                moving.advance(Duration::from_secs(2));
+                if stops {
+                    asking.ask();
+                }
+                Ok(ToolOutput::text("ok"))
+            })
+        };
+        let first = agent(answers(), vec![tool(true)]).with_stop(stop);
+        let mut session = Session { id: Some(id.into()), ..first.session() };
+        limit(&mut session.options.limits);
+        let mut recorder = block_on(Recorder::create(store.clone(), session, ports_with(clock.clone()))).unwrap();
+        assert_eq!(block_on(first.run(&mut recorder, "go")).unwrap().reason, Some(StopReason::UserRequested));
+        let other =
+            turnkeep_runtime::Ports { ids: Arc::new(turnkeep_runtime::port::RandomIds), ..ports_with(clock.clone()) };
+        let mut recorder = block_on(Recorder::resume(store.clone(), &id.into(), other)).unwrap();
+
+        let stopped = block_on(agent(answers(), vec![tool(false)]).resume(&mut recorder)).unwrap();
+
+        assert_eq!(stopped.reason, Some(reason), "{id}");
+        assert_eq!((recorder.session().turns.len(), recorder.session().usage.input), (3, Some(180)), "{id}");
+        clock.set_back(Duration::from_secs(6));
+    }
 }

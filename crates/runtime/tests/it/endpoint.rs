@@ -253,3 +253,31 @@ fn a_stop_between_two_tries_does_not_wait_for_the_next() {
 
     assert_eq!(stopped.reason, Some(StopReason::UserRequested));
 }
+
+#[test]
+fn an_endpoint_is_chosen_before_it_is_asked_also_where_calls_are_open() {
+    use futures_util::FutureExt;
+    use turnkeep_model::event::Effect;
+    let store = memory();
+    let calls = || crate::kit::calling(&[("a", "hang", "{}")]);
+    let hanging = Arc::new(crate::bad::hanging(Effect::Keyed).with_settings(Default::default()));
+    let first =
+        Agent::new(told("a", vec![Ok(calls())])).with_tools(turnkeep_runtime::Tools::default().with(hanging).unwrap());
+    let mut recorder = begun(&store, Options::default());
+    assert!(first.run(&mut recorder, "go").now_or_never().is_none(), "it hangs, and is dropped");
+    let tool = crate::kit::Fake::acting("hang", Effect::Keyed, &Default::default());
+    let second = Agent::new(told("b", vec![Ok(Answer::text("done"))])).with_tools(crate::kit::tools(vec![tool]));
+    let mut recorder = block_on(Recorder::resume(store.clone(), &"s".into(), Default::default())).unwrap();
+
+    block_on(second.resume(&mut recorder)).unwrap();
+
+    let order: Vec<String> = events(&store)
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::EndpointChosen(chosen) => chosen.model,
+            Event::ModelAsked(_) => Some("asked".to_owned()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(order, ["a", "asked", "b", "asked"]);
+}

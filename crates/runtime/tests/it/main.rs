@@ -4,6 +4,7 @@
 
 mod agent;
 mod approval;
+mod bad;
 mod checkpoint;
 mod crash;
 mod endpoint;
