@@ -16,11 +16,12 @@ pub(super) fn told<'a>(asked: &Asked, recorded: impl Iterator<Item = &'a Exchang
     }
     let there =
         recorded.clone().filter(|exchange| exchange.asked.method == asked.method && exchange.asked.url == asked.url);
-    let nearest = there.map(|exchange| (differences(exchange, asked), exchange)).min_by_key(|(found, _)| found.len());
+    let nearest = there.map(|exchange| (differences(exchange, asked), exchange));
+    let nearest = nearest.min_by_key(|(found, _)| found.iter().map(|difference| difference.weight).sum::<usize>());
     match nearest {
         Some((found, exchange)) => {
             let more = found.len().saturating_sub(MOST);
-            let mut lines: Vec<String> = found.into_iter().take(MOST).collect();
+            let mut lines: Vec<String> = found.into_iter().take(MOST).map(|difference| difference.told).collect();
             if more > 0 {
                 lines.push(format!("and {more} more"));
             }
@@ -44,7 +45,13 @@ fn elsewhere<'a>(asked: &Asked, recorded: impl Iterator<Item = &'a Exchange>) ->
     }
 }
 
-fn differences(exchange: &Exchange, asked: &Asked) -> Vec<String> {
+/// One difference, and how many values it concerns.
+struct Difference {
+    told: String,
+    weight: usize,
+}
+
+fn differences(exchange: &Exchange, asked: &Asked) -> Vec<Difference> {
     match (&exchange.asked.body, &asked.body) {
         (Content::Json(recorded), Content::Json(asked)) => {
             let mut found = Vec::new();
@@ -52,12 +59,13 @@ fn differences(exchange: &Exchange, asked: &Asked) -> Vec<String> {
             found
         }
         (recorded, asked) => {
-            vec![format!("the body ({} bytes recorded, {} asked)", recorded.to_bytes().len(), asked.to_bytes().len())]
+            let (before, now) = (recorded.to_bytes().len(), asked.to_bytes().len());
+            vec![one(format!("the body ({before} bytes recorded, {now} asked)"))]
         }
     }
 }
 
-fn compare(path: &str, recorded: &Json, asked: &Json, found: &mut Vec<String>) {
+fn compare(path: &str, recorded: &Json, asked: &Json, found: &mut Vec<Difference>) {
     match (recorded, asked) {
         (Json::Object(recorded), Json::Object(asked)) => compare_objects(path, recorded, asked, found),
         (Json::Array(recorded), Json::Array(asked)) => {
@@ -65,30 +73,46 @@ fn compare(path: &str, recorded: &Json, asked: &Json, found: &mut Vec<String>) {
                 compare(&format!("{path}[{index}]"), a, b, found);
             }
             if recorded.len() != asked.len() {
-                found.push(format!("`{path}` ({} elements recorded, {} asked)", recorded.len(), asked.len()));
+                let told = format!("`{path}` ({} elements recorded, {} asked)", recorded.len(), asked.len());
+                let shorter = recorded.len().min(asked.len());
+                let weight = recorded.iter().skip(shorter).chain(asked.iter().skip(shorter)).map(values).sum();
+                found.push(Difference { told, weight });
             }
         }
         (a, b) if turnkeep_model::canon::canonical(a) == turnkeep_model::canon::canonical(b) => {}
         (Json::String(a), Json::String(b)) => {
             let (a, b) = (a.to_str_lossy(), b.to_str_lossy());
             let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-            found.push(format!("`{path}` (texts part at character {})", same + 1));
+            found.push(one(format!("`{path}` (texts part at character {})", same + 1)));
         }
-        (a, b) => found.push(format!("`{path}` ({} recorded, {} asked)", shown(a), shown(b))),
+        (a, b) => found.push(one(format!("`{path}` ({} recorded, {} asked)", shown(a), shown(b)))),
     }
 }
 
-fn compare_objects(path: &str, recorded: &Object, asked: &Object, found: &mut Vec<String>) {
+fn compare_objects(path: &str, recorded: &Object, asked: &Object, found: &mut Vec<Difference>) {
     let at = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     for (key, value) in recorded.iter() {
         let key = key.to_str_lossy();
         match asked.get(&key) {
             Some(other) => compare(&at(&key), value, other, found),
-            None => found.push(format!("`{}` (only recorded)", at(&key))),
+            None => found.push(Difference { told: format!("`{}` (only recorded)", at(&key)), weight: values(value) }),
         }
     }
-    for (key, _) in asked.iter().filter(|(key, _)| !recorded.contains(&key.to_str_lossy())) {
-        found.push(format!("`{}` (only asked)", at(&key.to_str_lossy())));
+    for (key, value) in asked.iter().filter(|(key, _)| !recorded.contains(&key.to_str_lossy())) {
+        found.push(Difference { told: format!("`{}` (only asked)", at(&key.to_str_lossy())), weight: values(value) });
+    }
+}
+
+fn one(told: String) -> Difference {
+    Difference { told, weight: 1 }
+}
+
+/// How many values something holds.
+fn values(json: &Json) -> usize {
+    match json {
+        Json::Array(items) => items.iter().map(values).sum::<usize>().max(1),
+        Json::Object(object) => object.iter().map(|(_, value)| values(value)).sum::<usize>().max(1),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => 1,
     }
 }
 

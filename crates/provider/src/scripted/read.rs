@@ -81,12 +81,11 @@ fn said(node: Node<'_>) -> Result<Said> {
     said.finish = fields.text("finish")?.map(|word| FinishReason::from_word(&word));
     said.usage = fields.take("usage").map(usage).transpose()?;
     said.pauses = fields.take("delay").map(pauses).transpose()?.unwrap_or_default();
-    if said.blocks.is_empty() && said.failures.is_empty() {
-        return Err(
-            wrong(fields.at(), "an answer says something or fails").hint(format!("fields: {}", SAID.join(", ")))
-        );
-    }
+    let at = fields.at();
     fields.end()?;
+    if said.blocks.is_empty() && said.failures.is_empty() {
+        return Err(wrong(at, "an answer says something or fails").hint(format!("fields: {}", SAID.join(", "))));
+    }
     Ok(said)
 }
 

@@ -260,7 +260,7 @@ fn errors_of_a_cassette_name_file_and_line() {
 
     assert_eq!(Tape::open(Path::new("/nowhere/x"), Mode::Replay, &[]).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(opened("---\nturnkeep_cassette: 9\n...\n"), (ErrorKind::Unsupported, Some(1)));
-    assert_eq!(opened("---\nturnkeep_cassette: 1\n...\n---\nexchange:\n  a: [\n...\n"), (ErrorKind::Corrupt, Some(7)));
+    assert_eq!(opened("---\nturnkeep_cassette: 1\n...\n---\nexchange:\n  a: [\n...\n"), (ErrorKind::Corrupt, Some(6)));
     assert_eq!(opened("---\nturnkeep_cassette: 1\n...\n---\nexchange: {}\n...\n"), (ErrorKind::Corrupt, Some(4)));
     assert_eq!(opened("hello: 1\n").0, ErrorKind::NotThisFormat);
 }

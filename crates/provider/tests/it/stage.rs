@@ -126,11 +126,6 @@ impl Spy {
         Arc::new(Spy { inner: Arc::new(inner), seen: Mutex::default() })
     }
 
-    pub(crate) fn bodies(&self) -> Vec<Json> {
-        let seen = self.seen.lock().unwrap();
-        seen.iter().map(|request| json(std::str::from_utf8(&request.body).unwrap())).collect()
-    }
-
     pub(crate) fn count(&self) -> usize {
         self.seen.lock().unwrap().len()
     }

@@ -103,7 +103,7 @@ fn restored_settings_are_in_the_first_request_on_every_wire() {
         ("openai.chat", ["\"max_tokens\":4000", "\"reasoning_effort\":\"high\""]),
         ("openai.responses", ["\"max_output_tokens\":4000", "\"effort\":\"high\""]),
         ("anthropic.messages", ["\"max_tokens\":4000", "\"budget_tokens\":2048"]),
-        ("gemini.contents", ["\"maxOutputTokens\":4000", "\"thinkingLevel\":\"high\""]),
+        ("gemini.contents", ["\"maxOutputTokens\":4000", "\"thinkingLevel\":\"HIGH\""]),
         ("ollama.chat", ["\"num_predict\":4000", "\"think\":"]),
         ("bedrock.converse", ["\"maxTokens\":4000", "\"budget_tokens\":2048"]),
     ];
