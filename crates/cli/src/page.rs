@@ -88,6 +88,7 @@ impl Page {
         self.field("options", &settings(&session.options));
         self.field("tools", &session.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", "));
         self.field("updated", session.last_time().map(Time::as_str).unwrap_or_default());
+        self.field("phase", &phase(session));
         self.field("parent", session.parent.as_ref().map(|parent| parent.session.as_str()).unwrap_or_default());
         let turns = counted(session.turns.len(), "turn", "turns");
         let blocks = counted(session.blocks().count(), "block", "blocks");
@@ -243,6 +244,16 @@ impl Page {
             let space = if line.is_empty() { 0 } else { indent };
             let _ = writeln!(self.text, "{:space$}{style}{line}{style:#}", "");
         }
+    }
+}
+
+/// Which snapshot of a turn store it is: a store holds several of the same session.
+fn phase(session: &Session) -> String {
+    let text = |key: &str| session.extra.fields("geppetto.store").and_then(|fields| fields.get_str(key));
+    match (text("phase"), text("conv_id")) {
+        (Some(phase), Some(conversation)) => format!("{phase} of {conversation}"),
+        (None, Some(conversation)) => format!("none, of {conversation}"),
+        (phase, None) => phase.map(Cow::into_owned).unwrap_or_default(),
     }
 }
 

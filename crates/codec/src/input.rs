@@ -137,7 +137,7 @@ impl<'a> Input<'a> {
 
     fn first(&self) -> Option<&First<'a>> {
         let find = || {
-            let mut lines = self.text().ok()?.lines().filter(|line| !line.trim().is_empty());
+            let mut lines = lines(self.text().ok()?).filter(|line| !line.trim().is_empty());
             Some(First { line: lines.next()?, leads: lines.next().is_some(), node: OnceCell::new() })
         };
         self.first.get_or_init(find).as_ref()
@@ -175,6 +175,20 @@ impl<'a> Input<'a> {
     }
 }
 
+/// The lines of a text. A document may be one line of many megabytes, which is looked through many bytes at a time.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let Some((line, after)) = memchr::memchr(b'\n', text.as_bytes()).and_then(|at| text.split_at_checked(at))
+        else {
+            return Some(text);
+        };
+        rest = after.strip_prefix('\n');
+        Some(line)
+    })
+}
+
 fn text_of(bytes: &[u8]) -> Result<&str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
@@ -202,7 +216,7 @@ fn parse(text: &str) -> Result<Document<'_>> {
 
 /// Whether a text is JSON lines, which is no document of either syntax: no value follows another one.
 fn is_lines(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut lines = lines(text).map(str::trim).filter(|line| !line.is_empty());
     let whole = lines.next().is_some_and(|line| line.starts_with('{') && line.ends_with('}'));
     whole && lines.next().is_some_and(|line| line.starts_with('{'))
 }

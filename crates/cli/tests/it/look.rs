@@ -294,3 +294,14 @@ fn a_long_answer_of_a_tool_is_shown_shortly_unless_asked_for() {
     assert!(short.contains("      line 12\n      … and 28 lines; --full shows all\n  assistant\n    Hi!\n"), "{short}");
     assert!(full.contains("      line 12\n      line 13\n") && full.contains("      line 40\n"), "{full}");
 }
+
+#[test]
+fn show_tells_the_snapshots_of_a_turn_store_apart() {
+    let store =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/geppetto.store/turns/input.sqlite");
+
+    let ran = Place::new().with("turns.sqlite", std::fs::read(store).unwrap()).run("show turns.sqlite").ends(0);
+
+    let phases: Vec<&str> = ran.out.lines().filter_map(|line| line.strip_prefix("  phase    ")).take(3).collect();
+    assert_eq!(phases, ["pre_inference of conv-1", "post_inference of conv-1", "final of conv-1"]);
+}

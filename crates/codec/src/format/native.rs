@@ -150,7 +150,7 @@ fn is_head(node: &Node<'_>) -> bool {
 
 /// Whether a text that ends in the middle of a character is a journal.
 fn has_torn_head(input: &Input<'_>) -> bool {
-    let first = whole_text(input).ok().and_then(|(text, _)| text.lines().next());
+    let first = whole_text(input).ok().and_then(|(text, _)| crate::input::lines(text).next());
     first.and_then(|line| json::parse_with(line, Nan::Accept).ok()).is_some_and(|node| is_head(&node))
 }
 

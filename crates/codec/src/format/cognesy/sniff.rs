@@ -94,7 +94,7 @@ pub(super) fn jsonl(input: &Input<'_>) -> Guess {
             (node.get("section").is_some() && node.get("data").is_some()) || node.get("targetId").is_some()
         })
     };
-    let second = text.lines().filter(|line| !line.trim().is_empty()).nth(1);
+    let second = crate::input::lines(text).filter(|line| !line.trim().is_empty()).nth(1);
     if first.get("createdAt").is_some() && second.is_none_or(is_record) {
         Guess::certain("its first line is the head of a storage and records follow")
     } else {

@@ -159,9 +159,7 @@ fn items<'a>(node: Node<'a>, path: &str) -> Result<Vec<Node<'a>>> {
     let items = array(node, &format!("{path}.items"), "Slice items must be a list")?;
     match items.iter().enumerate().find(|(_, item)| !item.is_object()) {
         None => Ok(items),
-        Some((index, item)) => {
-            Err(refuse("Slice items must be objects", &format!("{path}.items[{index}]"), item.at))
-        }
+        Some((index, item)) => Err(refuse("Slice items must be objects", &format!("{path}.items[{index}]"), item.at)),
     }
 }
 

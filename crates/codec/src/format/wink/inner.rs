@@ -153,12 +153,7 @@ pub(super) fn unpack(items: Vec<Node<'_>>, session: &mut Session) {
 }
 
 /// The message with notes on what is not as one would expect from its place.
-fn with_notes<'a>(
-    inner: Inner<'a>,
-    sequence: usize,
-    round: i64,
-    prompt: &(Cow<'a, str>, Cow<'a, str>),
-) -> Message<'a> {
+fn with_notes<'a>(inner: Inner<'a>, sequence: usize, round: i64, prompt: &(Cow<'a, str>, Cow<'a, str>)) -> Message<'a> {
     let mut message = inner.message;
     let notes = &mut message.extra.spelling;
     if i64::try_from(sequence) != Ok(inner.sequence) {

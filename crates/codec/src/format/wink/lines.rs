@@ -3,9 +3,11 @@
 use turnkeep_model::json::{Nan, Node, parse_with};
 use turnkeep_model::{Error, Result};
 
+use crate::input;
+
 /// Whether a text is several lines of which the first is a whole object.
 pub(super) fn is_lines(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let mut lines = input::lines(text).filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
     lines.next().is_some() && parse_line(first).is_ok_and(|node| node.as_object().is_some())
 }

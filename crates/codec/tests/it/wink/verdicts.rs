@@ -303,7 +303,11 @@ fn resources_of_a_composite_are_refused_in_the_originals_words() {
     for (resource, expected) in cases {
         let text = with(resource);
         assert_ne!(text, good);
-        assert_eq!(compat("wink.composite", &text).err().map(|error| error.to_string()).as_deref(), expected, "{resource}");
+        assert_eq!(
+            compat("wink.composite", &text).err().map(|error| error.to_string()).as_deref(),
+            expected,
+            "{resource}"
+        );
         assert!(decode("wink.composite", &text).is_ok(), "{resource}");
     }
 }
