@@ -167,7 +167,7 @@ impl<'v, 'b, 'a> Run<'v, 'b, 'a> {
     }
 
     /// The messages that are nothing but text behind a message with a call.
-    fn late_texts(&self) -> impl Iterator<Item = String> + use<'_, 'v, 'b, 'a> {
+    fn late_texts(&self) -> impl Iterator<Item = String> {
         let (view, first) = (self.view, self.first);
         let calls =
             move |message: &Message<'b, 'a>| view.blocks_of(message).iter().any(|block| block.kind == "tool_use");
