@@ -119,6 +119,10 @@ fn an_error_in_the_middle_of_a_stream_is_told_with_what_came_before() {
             "ollama.chat",
             "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"Hal\"},\"done\":false}\n{\"error\":\"an error was encountered\"}\n",
         ),
+        (
+            "gemini.contents",
+            "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"Hal\"}]}}]}\n\ndata: {\"error\":{\"code\":503,\"message\":\"overloaded\",\"status\":\"UNAVAILABLE\"}}\n\n",
+        ),
     ];
     for (id, text) in streams {
         let (turn, _, _) = arrived(id, text.as_bytes(), 9);

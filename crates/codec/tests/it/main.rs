@@ -8,6 +8,7 @@ mod classic;
 mod clients;
 mod cognesy;
 mod corpus;
+mod edges;
 mod gemini;
 mod geppetto;
 mod geppetto_events;

@@ -1,6 +1,7 @@
 //! From bodies to a session.
 
 use turnkeep_model::json::{Json, Object};
+use turnkeep_model::status::TurnError;
 use turnkeep_model::{
     Author, Block, Body, CallId, Data, Error, ErrorKind, Finish, FinishReason, Loss, Media, Part, Reasoning, Result,
     Scope, Session, Text, ToolCall, ToolResult, Turn, Usage,
@@ -242,6 +243,7 @@ impl Decoder {
         let turn = self.turns.current();
         finish(turn, &mut candidate);
         usage(turn, &mut body);
+        error(turn, &mut body);
         turn.provider = Some("google".to_owned());
         turn.model = model;
         stamp(turn);
@@ -360,6 +362,18 @@ fn usage(turn: &mut Turn, body: &mut Object) {
     }
     usage.extra.tidy();
     turn.usage = usage;
+}
+
+/// What went wrong, in the vendor's words.
+fn error(turn: &mut Turn, body: &mut Object) {
+    let told = body.get("error").and_then(Json::as_object).is_some_and(|error| error.get_str("message").is_some());
+    let Some(mut rest) = told.then(|| take::object(body, "error")).flatten() else { return };
+    let message = take::text(&mut rest, "message").unwrap_or_default();
+    let mut error = TurnError { message, class: take::text(&mut rest, "status"), ..TurnError::default() };
+    error.extra.part_mut(FORMAT).fields = rest;
+    error.extra.tidy();
+    turn.errors.push(error);
+    turn.finish.get_or_insert(Finish { reason: FinishReason::Error, ..Finish::default() });
 }
 
 /// Says who made the signatures.

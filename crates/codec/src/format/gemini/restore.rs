@@ -1,6 +1,7 @@
 //! From a session to the bodies it came from.
 
 use turnkeep_model::json::{Json, Object};
+use turnkeep_model::status::TurnError;
 use turnkeep_model::{Author, Block, Body, ExtraPart, Media, Part, Session, ToolCall, ToolResult, Turn, Usage};
 
 use super::{FORMAT, SPELLINGS, options};
@@ -264,10 +265,23 @@ fn response(turn: &Turn) -> Json {
     if let Some(model) = &turn.model {
         body.push("modelVersion", model.as_str());
     }
+    if let Some(told) = turn.errors.first() {
+        body.push("error", error(told));
+    }
     for (key, value) in fields {
         body.push(key, value);
     }
     Json::Object(body)
+}
+
+fn error(error: &TurnError) -> Json {
+    let mut rest = error.extra.fields(FORMAT).cloned().unwrap_or_default();
+    let mut map = Object::new();
+    rest.remove("code").into_iter().for_each(|code| map.push("code", code));
+    map.push("message", error.message.as_str());
+    error.class.iter().for_each(|class| map.push("status", class.as_str()));
+    rest.into_iter().for_each(|(key, value)| map.push(key, value));
+    Json::Object(map)
 }
 
 /// What was used, as it is counted here.

@@ -125,7 +125,8 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
         repair::calls_last(&mut history);
     }
     history.limit_reasoning(session, |reasoning, turn| repair::sends(reasoning, turn, aim));
-    if session.extra.spelling(FORMAT, "kind").is_none() {
+    let is_body = session.extra.spelling(FORMAT, "kind").is_some();
+    if !is_body {
         repair::nameless_thinking(&mut history);
     }
     history.remove_empty_text(str::is_empty);
@@ -140,6 +141,11 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
     repair::followers(&mut history, aim);
     repair::ids_without_reasoning(&mut history, session, aim);
     repair::followers(&mut history, aim);
+    if !is_body {
+        // Thinking may have lost its id since, and what it led to must not name it then.
+        repair::nameless_thinking(&mut history);
+        repair::ids_without_reasoning(&mut history, session, aim);
+    }
     repair::own_messages(&mut history, session);
     // An answer without an id is a message of one text, by the vendor's types.
     let joins = |author: &Author| aim.is_home || *author != Author::Assistant;

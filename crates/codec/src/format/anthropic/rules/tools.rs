@@ -122,12 +122,14 @@ pub(in super::super) fn call_key(kind: &str) -> Option<&'static str> {
 struct Run<'v, 'b, 'a> {
     role: &'v str,
     view: &'v View<'b, 'a>,
+    /// The place of the first one.
+    first: usize,
     messages: &'v [Message<'b, 'a>],
 }
 
 /// The runs of a request. System text between messages counts for none.
 fn runs<'v, 'b, 'a>(view: &'v View<'b, 'a>) -> Vec<Run<'v, 'b, 'a>> {
-    let mut runs: Vec<(&str, Range<usize>)> = Vec::with_capacity(view.messages.len());
+    let mut runs: Vec<(&'v str, Range<usize>)> = Vec::with_capacity(view.messages.len());
     for (index, message) in view.messages.iter().enumerate().filter(|(_, message)| speaks(message)) {
         match runs.last_mut() {
             Some((role, messages)) if *role == message.role => messages.end = index + 1,
@@ -135,7 +137,15 @@ fn runs<'v, 'b, 'a>(view: &'v View<'b, 'a>) -> Vec<Run<'v, 'b, 'a>> {
         }
     }
     let messages = |range: Range<usize>| view.messages.get(range).unwrap_or_default();
-    runs.into_iter().map(|(role, range)| Run { role, view, messages: messages(range) }).collect()
+    let run = |(role, range): (&'v str, Range<usize>)| {
+        let first = range.start;
+        Run { role, view, first, messages: messages(range) }
+    };
+    runs.into_iter().map(run).collect()
+}
+
+fn is_text(content: &Node<'_>) -> bool {
+    content.as_text().is_some_and(|text| !text.is_empty())
 }
 
 /// Whether a message is of a side.
@@ -154,6 +164,16 @@ impl<'v, 'b, 'a> Run<'v, 'b, 'a> {
     fn ids(&self, kind: &'static str) -> impl Iterator<Item = Id<'v>> + use<'v, 'b, 'a> {
         let ours = self.blocks().filter(move |block| block.kind == kind);
         ours.filter_map(move |block| Some((block.place, block.call.as_deref()?)))
+    }
+
+    /// The messages that are nothing but text behind a message with a call.
+    fn late_texts(&self) -> impl Iterator<Item = String> {
+        let (view, first) = (self.view, self.first);
+        let calls =
+            move |message: &Message<'b, 'a>| view.blocks_of(message).iter().any(|block| block.kind == "tool_use");
+        let behind = self.messages.iter().enumerate().skip_while(move |(_, message)| !calls(message)).skip(1);
+        let texts = behind.filter(|(_, message)| speaks(message) && message.content.is_some_and(is_text));
+        texts.map(move |(index, _)| format!("messages[{}].content", first + index))
     }
 
     fn calls(&self) -> impl Iterator<Item = Id<'v>> + use<'v, 'b, 'a> {
@@ -213,6 +233,7 @@ fn text_after(view: &View<'_, '_>) -> Found {
     for run in runs(view).iter().filter(|run| run.role == "assistant") {
         let late = run.blocks().skip_while(|block| block.kind != "tool_use").filter(|block| block.kind == "text");
         found.extend(late.map(|block| (block.place.to_string(), "text follows a call".to_owned())));
+        found.extend(run.late_texts().map(|at| (at, "text follows a call of the message before".to_owned())));
     }
     found
 }

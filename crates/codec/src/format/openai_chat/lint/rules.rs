@@ -214,7 +214,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         told: Told {
             id: "OC-NOCONTENT",
-            severity: Warning,
+            severity: Error,
             models: "all",
             evidence: "Invalid value for 'content': expected a string, got null.",
             fix: "leave the message out",

@@ -8,8 +8,8 @@ mod told;
 pub use rules::{RULES, Rule};
 pub(crate) use told::rules;
 
-use turnkeep_model::Result;
 use turnkeep_model::json::{Json, Node};
+use turnkeep_model::{ErrorKind, Result};
 
 use self::body::Body;
 use super::profile::{OPENAI, Profile};
@@ -30,8 +30,16 @@ pub fn lint(input: &Input<'_>, strictness: Strictness, profile: &str) -> Result<
     if let Some((request, within)) = input.document().ok().and_then(|document| request_of(&document.node)) {
         return Ok(findings(request, profile, strictness, within));
     }
-    let request = foreign(input.again())?;
-    Ok(findings(&request.to_node(), profile, strictness, ""))
+    match foreign(input.again()) {
+        Ok(request) => Ok(findings(&request.to_node(), profile, strictness, "")),
+        // What is nobody else's and names a model is a request that asks nothing.
+        Err(error) => match input.document().ok().filter(|document| document.node.get("model").is_some()) {
+            Some(document) if error.kind() == ErrorKind::NotThisFormat => {
+                Ok(findings(&document.node, profile, strictness, ""))
+            }
+            _ => Err(error),
+        },
+    }
 }
 
 fn findings(request: &Node<'_>, profile: &Profile, strictness: Strictness, within: &str) -> Vec<Finding> {
