@@ -18,7 +18,9 @@ struct Told {
 }
 
 async fn told(store: &dyn Store) -> Result<Told> {
-    let listing = store.list(&Query { sort: Sort::Id, ..Query::default() }).await?.sessions;
+    let mut listing = store.list(&Query { sort: Sort::Id, ..Query::default() }).await?.sessions;
+    // Times and sizes of a listing come from nothing but the row.
+    listing.iter_mut().for_each(|summary| (summary.created, summary.updated, summary.bytes) = (0, 0, 0));
     let mut lines = Vec::new();
     for summary in &listing {
         let journal = store.journal(&summary.id).await?;
@@ -65,7 +67,7 @@ fn judge(home: &Home, before: &Told) -> Verdict {
     match (block_on(complains(&*store, &sessions)), block_on(told(&*store))) {
         (Err(_) | Ok(true), _) | (_, Err(_)) => Verdict::Found,
         (Ok(false), Ok(after)) if after == *before => Verdict::Harmless,
-        (Ok(false), Ok(after)) => Verdict::Silent(format!("{:?}", after.listing)),
+        (Ok(false), Ok(after)) => Verdict::Silent(format!("{after:?}")),
     }
 }
 
