@@ -29,7 +29,8 @@ fn openssl(folder: &Path, words: &[&str]) -> bool {
 /// Makes an issuer, and a certificate of it for `localhost`.
 fn certify(folder: &Path) -> bool {
     let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-    let issuer = [&["req", "-x509", "-days", "2", "-subj", "/CN=issuer"][..], &key, &["-keyout", "ca.key", "-out", "ca.pem"]];
+    let issuer =
+        [&["req", "-x509", "-days", "2", "-subj", "/CN=issuer"][..], &key, &["-keyout", "ca.key", "-out", "ca.pem"]];
     let asked = [&["req", "-subj", "/CN=localhost"][..], &key, &["-keyout", "key.pem", "-out", "asked.pem"]];
     let signed = ["x509", "-req", "-in", "asked.pem", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"];
     let signed = [&signed[..], &["-days", "2", "-extfile", "name.txt", "-out", "cert.pem"]];
