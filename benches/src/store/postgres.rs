@@ -72,7 +72,8 @@ mod driven {
 
     /// One table, one row a batch, no more than it takes to keep the lines.
     struct Raw {
-        runtime: Runtime,
+        // The connection is a task of it.
+        _runtime: Runtime,
         client: Client,
         insert: tokio_postgres::Statement,
     }
@@ -89,13 +90,14 @@ mod driven {
                 let insert = client.prepare("INSERT INTO turnkeep_bench.line VALUES ($1, $2, $3)").await?;
                 Ok::<_, tokio_postgres::Error>((client, insert))
             })?;
-            Ok(Raw { runtime, client, insert })
+            Ok(Raw { _runtime: runtime, client, insert })
         }
 
         fn insert(&self, batch: &Batch) -> Outcome<()> {
             let (line, seq) = (batch.to_line(), i64::try_from(batch.seq.0)?);
             let insert = async { self.client.execute(&self.insert, &[&"bench", &seq, &line.as_bytes()]).await };
-            self.runtime.block_on(insert)?;
+            // Both sides are waited for in the same way.
+            pollster::block_on(insert)?;
             Ok(())
         }
     }

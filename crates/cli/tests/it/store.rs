@@ -224,15 +224,33 @@ fn a_server_that_is_not_there_is_named_without_the_password() {
 fn looking_for_a_session_makes_no_store() {
     let place = Place::new().with("talk.turnkeep.jsonl", JOURNAL);
     let commands = [
-        "resume talk", "tail talk", "approve talk c1", "deny talk c1", "resolve talk c1 --skip", "show talk --ledger",
-        "fork talk", "rm talk", "tag talk a=b", "erase talk --text secret", "export talk --to turnkeep", "verify talk", "verify",
-        "search needle", "du", "gc", "copy --to-store sqlite:other.db",
+        "resume talk",
+        "tail talk",
+        "approve talk c1",
+        "deny talk c1",
+        "resolve talk c1 --skip",
+        "show talk --ledger",
+        "fork talk",
+        "rm talk",
+        "tag talk a=b",
+        "erase talk --text secret",
+        "export talk --to turnkeep",
+        "verify talk",
+        "verify",
+        "search needle",
+        "du",
+        "gc",
+        "copy --to-store sqlite:other.db",
     ];
     for command in commands {
         for store in ["sqlite:none.db", "file:none", "sqlite://none.db?durability=process"] {
             let ran = place.run(&format!("{command} --store {store}")).ends(4);
 
-            assert!(ran.err.contains("there is no store") && ran.err.contains("turnkeep import"), "{command}: {}", ran.err);
+            assert!(
+                ran.err.contains("there is no store") && ran.err.contains("turnkeep import"),
+                "{command}: {}",
+                ran.err
+            );
         }
     }
     assert_eq!(place.run("ls --store sqlite:none.db").ends(0).out.lines().count(), 1);
@@ -243,8 +261,18 @@ fn looking_for_a_session_makes_no_store() {
 fn a_session_that_is_not_there_is_told_with_what_to_type() {
     let place = stored();
     let commands = [
-        "resume gone", "tail gone", "approve gone c1", "deny gone c1", "resolve gone c1 --skip", "show gone --ledger",
-        "fork gone", "rm gone", "tag gone a=b", "erase gone --text secret", "export gone --to turnkeep", "verify gone",
+        "resume gone",
+        "tail gone",
+        "approve gone c1",
+        "deny gone c1",
+        "resolve gone c1 --skip",
+        "show gone --ledger",
+        "fork gone",
+        "rm gone",
+        "tag gone a=b",
+        "erase gone --text secret",
+        "export gone --to turnkeep",
+        "verify gone",
     ];
     for command in commands {
         let ran = place.run(&format!("{command} --store sqlite:s.db")).ends(4);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use turnkeep_model::{Json, Journal, Object, Seq, SessionId};
+use turnkeep_model::{Journal, Json, Object, Seq, SessionId};
 
 use super::journal::{Known, damaged};
 use super::shelf::Shelf;

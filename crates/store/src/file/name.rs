@@ -34,6 +34,11 @@ pub(super) fn stem(session: &SessionId, life: u32) -> String {
     stem
 }
 
+/// Whether these files are of that session, in whichever of its lives.
+pub(super) fn is_stem_of(name: &str, session: &SessionId) -> bool {
+    name.split('+').next() == Some(stem(session, 0).as_str())
+}
+
 fn encoded(byte: u8) -> String {
     match byte {
         b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => char::from(byte).to_string(),

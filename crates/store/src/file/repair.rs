@@ -3,13 +3,14 @@
 use turnkeep_model::{Batch, Seq, SessionId};
 
 use super::journal::Known;
+use super::name::is_stem_of;
 use super::shelf::Shelf;
 use crate::error::{Error, Result};
 use crate::power::Repaired;
 use crate::verify::Finding;
 
 impl Shelf {
-    /// Torn tails and damaged lines.
+    /// Torn tails, damaged lines, and files that are not of the session they are named for.
     pub(super) fn check(&self, session: Option<&SessionId>) -> Result<Vec<Finding>> {
         let stems = match session {
             Some(session) => vec![self.live(session)?],
@@ -20,6 +21,10 @@ impl Shelf {
             match self.known(&stem) {
                 Ok(Some(known)) if known.torn > 0 => {
                     findings.push(Finding::TornTail { session: known.summary.id.clone(), bytes: known.torn });
+                }
+                Ok(Some(known)) if !is_stem_of(&stem, &known.summary.id) => {
+                    let what = format!("the file {stem} is of another session than its name says");
+                    findings.push(Finding::Damaged { session: Some(known.summary.id.clone()), seq: None, what });
                 }
                 Ok(_) => {}
                 Err(error) => {

@@ -78,9 +78,10 @@ fn save_aside(base: &Arc<Base>, landed: Landed, head: &Head) -> usize {
 async fn save(base: &Base, landed: Landed, seq: Seq, text: &str) -> Result<()> {
     let data = base.dictionaries.compress_plain(text.as_bytes())?;
     let client = base.client().await?;
-    // Not if the session was changed in another way since: the head may speak of what is no longer there.
-    let save = "INSERT INTO head (sid, seq, raw, data) \
-         SELECT sid, $2, $3, $4 FROM session WHERE sid = $1 AND epoch = $5 FOR SHARE \
+    // Not if the session was changed in another way since: the head may speak of what is no longer there. A cache need not
+    // be on the disk before the next append may go on.
+    let save = "WITH hasty AS (SELECT set_config('synchronous_commit', 'off', true)) INSERT INTO head (sid, seq, raw, data) \
+         SELECT sid, $2, $3, $4 FROM session, hasty WHERE sid = $1 AND epoch = $5 FOR SHARE OF session \
          ON CONFLICT (sid) DO UPDATE SET seq = excluded.seq, raw = excluded.raw, data = excluded.data \
          WHERE head.seq < excluded.seq";
     let (seq, raw) = (signed(seq.0), signed(text.len() as u64));

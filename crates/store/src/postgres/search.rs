@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::GenericClient;
+use futures_util::FutureExt;
 use tokio_postgres::types::ToSql;
 use turnkeep_model::{Batch, Seq, SessionId};
 use unicode_normalization::UnicodeNormalization;
@@ -44,7 +45,13 @@ enum Progress {
 pub(super) async fn keep_up(base: Arc<Base>) {
     loop {
         base.stirred.notified().await;
-        while tokio::time::timeout(IDLE, base.stirred.notified()).await.is_ok() {}
+        // Nobody is woken by an append meanwhile: whether there was one is seen afterwards.
+        loop {
+            tokio::time::sleep(IDLE).await;
+            if base.stirred.notified().now_or_never().is_none() {
+                break;
+            }
+        }
         // A fault of the index is found, and told, by whoever searches.
         let _ = catch_up(&base).await;
     }

@@ -51,7 +51,8 @@ fn roots(file: Option<&Path>) -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     match file {
         Some(file) => {
-            let unreadable = |error| Error::new(ErrorKind::Io, "the certificates cannot be read").file(file).because(error);
+            let unreadable =
+                |error| Error::new(ErrorKind::Io, "the certificates cannot be read").file(file).because(error);
             for certificate in CertificateDer::pem_file_iter(file).map_err(unreadable)? {
                 roots.add(certificate.map_err(unreadable)?).map_err(|error| unusable(error).file(file))?;
             }

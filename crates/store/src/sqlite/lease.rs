@@ -58,7 +58,9 @@ pub(super) fn renew(desk: &Desk, lease: &Lease, time: Duration) -> Result<Lease>
     let until = desk.clock.now().saturating_add(millis(time));
     let renewed = desk
         .connection
-        .prepare_cached("UPDATE session SET lease_until = ?3 WHERE id = ?1 AND lease_token = ?2 AND lease_until IS NOT NULL")
+        .prepare_cached(
+            "UPDATE session SET lease_until = ?3 WHERE id = ?1 AND lease_token = ?2 AND lease_until IS NOT NULL",
+        )
         .and_then(|mut update| update.execute(params![lease.session.as_str(), signed(lease.token.0), until]))
         .map_err(failed)?;
     if renewed == 0 {

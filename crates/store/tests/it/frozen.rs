@@ -80,7 +80,9 @@ fn dump(home: &Home) -> String {
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap().replace(&schema, NAME);
-    let kept = text.lines().filter(|line| !["--", "\\", "SET ", "SELECT pg_catalog.set_config("].iter().any(|start| line.starts_with(start)));
+    let kept = text.lines().filter(|line| {
+        !["--", "\\", "SET ", "SELECT pg_catalog.set_config("].iter().any(|start| line.starts_with(start))
+    });
     let kept: Vec<&str> = kept.filter(|line| !line.is_empty()).collect();
     kept.join("\n") + "\n"
 }

@@ -5,9 +5,9 @@
 mod denied;
 #[cfg(feature = "sqlite")]
 mod erase;
+mod flip;
 #[cfg(all(unix, feature = "postgres"))]
 mod frozen;
-mod flip;
 mod kill;
 mod laws;
 #[cfg(all(unix, feature = "postgres"))]

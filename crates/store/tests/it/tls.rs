@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use pollster::block_on;
 use tempfile::TempDir;
@@ -10,6 +11,9 @@ use turnkeep_model::Seq;
 use turnkeep_store::{ErrorKind, Result, StoreExt, open};
 use turnkeep_testkit::laws::store::{id, said};
 use turnkeep_testkit::server::{Server, Sync};
+
+/// Every connection has a schema of its own.
+static TURN: AtomicU32 = AtomicU32::new(0);
 
 /// A server that takes only encrypted connections, as `localhost`, and the certificate of who vouches for it.
 struct Safe {
@@ -25,7 +29,8 @@ fn openssl(folder: &Path, words: &[&str]) -> bool {
 /// Makes an issuer, and a certificate of it for `localhost`.
 fn certify(folder: &Path) -> bool {
     let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-    let issuer = [&["req", "-x509", "-days", "2", "-subj", "/CN=issuer"][..], &key, &["-keyout", "ca.key", "-out", "ca.pem"]];
+    let issuer =
+        [&["req", "-x509", "-days", "2", "-subj", "/CN=issuer"][..], &key, &["-keyout", "ca.key", "-out", "ca.pem"]];
     let asked = [&["req", "-subj", "/CN=localhost"][..], &key, &["-keyout", "key.pem", "-out", "asked.pem"]];
     let signed = ["x509", "-req", "-in", "asked.pem", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"];
     let signed = [&signed[..], &["-days", "2", "-extfile", "name.txt", "-out", "cert.pem"]];
@@ -50,7 +55,7 @@ impl Safe {
     /// Appends through a connection with these parameters.
     fn append(&self, host: &str, parameters: &str) -> Result<Seq> {
         let url = self.server.url().replace("127.0.0.1", host).replace("postgres@", "postgres:pw@");
-        let schema = format!("s{}", name_for(parameters));
+        let schema = format!("s{}", TURN.fetch_add(1, Ordering::Relaxed));
         let store = open(&format!("{url}?schema={schema}&{parameters}"))?;
         block_on(store.append(&id("s"), Seq::START, &said(Seq(0), "a")))?;
         block_on(store.last(&id("s")))
@@ -59,11 +64,6 @@ impl Safe {
     fn file(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
     }
-}
-
-/// A name of a schema for some parameters.
-fn name_for(parameters: &str) -> String {
-    parameters.bytes().map(|byte| format!("{byte:02x}")).collect::<String>().chars().rev().take(50).collect()
 }
 
 #[test]

@@ -198,7 +198,8 @@ fn whoever_reads_while_a_secret_is_erased_reads_on() {
     for n in 0..40 {
         at = block_on(store.append(&id("s"), at, &said(at, &format!("{n} hunter2 {}", "x".repeat(40_000))))).unwrap();
     }
-    let mut reading = store.read(&id("s"), Seq::START);
+    let session = id("s");
+    let mut reading = store.read(&session, Seq::START);
     let first = block_on(futures_util::StreamExt::next(&mut reading)).unwrap().unwrap();
 
     block_on(home.open().maintenance().unwrap().erase(&id("s"), None, "hunter2")).unwrap();

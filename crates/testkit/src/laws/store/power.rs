@@ -200,14 +200,18 @@ pub async fn any_text_can_be_searched_for(store: &dyn Store) {
         search.search(&asked).await.unwrap_or_else(|error| panic!("{text:?}: {error}")).len()
     };
 
-    for text in ["unicode", "ÜNÏCODE", "don't", "\"and\"", "AND", "NEAR(x)", "near", "naive", "日本語", "c++", "a_b", "50%"] {
+    for text in
+        ["unicode", "ÜNÏCODE", "don't", "\"and\"", "AND", "NEAR(x)", "near", "naive", "日本語", "c++", "a_b", "50%"]
+    {
         assert_eq!(found(text).await, 1, "{text:?}");
     }
     for text in ["", " ", "\"", "'", "*", "^", "-", "()", "\0", "\u{1F600}", "wolf", "and OR wolf", "NOT unicode2"] {
         assert_eq!(found(text).await, 0, "{text:?}");
     }
     // Whatever they mean, they are no errors.
-    for text in ["\"unicode", "unicode*", "unicode -naive", "text:unicode", "{x y}:z", "a\0b", "(unicode", "&|!<->", "\\"] {
+    for text in
+        ["\"unicode", "unicode*", "unicode -naive", "text:unicode", "{x y}:z", "a\0b", "(unicode", "&|!<->", "\\"]
+    {
         found(text).await;
     }
     found(&"word ".repeat(20_000)).await;
