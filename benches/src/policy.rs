@@ -39,7 +39,8 @@ fn tokens(report: &mut Report) -> Outcome<()> {
     let counting = Counting::exact(Encoding::O200kBase)?;
     let texts = texts(session);
     let tokenizer = bpe_openai::o200k_base();
-    let alone = || timed(|| Ok::<_, crate::Failure>(texts.iter().map(|text| tokenizer.count(text.as_str())).sum::<usize>()));
+    let alone =
+        || timed(|| Ok::<_, crate::Failure>(texts.iter().map(|text| tokenizer.count(text.as_str())).sum::<usize>()));
     let times = race(5, || timed(|| Ok::<_, crate::Failure>(counting.session(session))), alone)?;
     report.measured(Row::speed("count tokens / the tokenizer alone, 4 MB", times, Bound::AtLeast(0.8)));
     Ok(())

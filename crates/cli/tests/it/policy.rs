@@ -34,7 +34,9 @@ fn a_window_keeps_the_newest_and_reports_what_went() {
 fn policies_apply_in_their_fixed_order() {
     let place = talk();
 
-    let ran = place.run("convert t.json --to turnkeep --truncate 12 --redact secrets --window 1turns --report r.json").ends(0);
+    let ran = place
+        .run("convert t.json --to turnkeep --truncate 12 --redact secrets --window 1turns --report r.json")
+        .ends(0);
 
     assert!(ran.out.contains("\"Third, to [e...\""), "{}", ran.out);
     assert!(!ran.out.contains("ada@"), "{}", ran.out);
@@ -45,8 +47,17 @@ fn policies_apply_in_their_fixed_order() {
 fn nonsense_is_refused_and_nothing_is_written() {
     let place = talk();
     for flag in [
-        "--window=0", "--window=-3", "--window=10x", "--window=99999999999999999999", "--truncate=0", "--truncate=-1", "--truncate=many",
-        "--redact=everything", "--pattern=(", "--pattern=a*", "--pattern=(a{900}){900}",
+        "--window=0",
+        "--window=-3",
+        "--window=10x",
+        "--window=99999999999999999999",
+        "--truncate=0",
+        "--truncate=-1",
+        "--truncate=many",
+        "--redact=everything",
+        "--pattern=(",
+        "--pattern=a*",
+        "--pattern=(a{900}){900}",
     ] {
         let ran = place.run(&format!("convert t.json --to turnkeep -o out.json {flag}")).ends(2);
 
@@ -63,7 +74,9 @@ fn a_dry_run_writes_nothing_and_tells_everything() {
         let flags = if command.starts_with("redact") { "" } else { "--redact secrets" };
         let ran = place.run(&format!("{command} {flags} --dry-run")).ends(0);
 
-        for at in ["title", "turns[0].blocks[2].arguments", "turns[0].blocks[3].parts[0].text", "turns[2].blocks[0].text"] {
+        for at in
+            ["title", "turns[0].blocks[2].arguments", "turns[0].blocks[3].parts[0].text", "turns[2].blocks[0].text"]
+        {
             assert!(ran.out.contains(&format!("redacted    {at}: a secret")), "{command}: {}", ran.out);
         }
         assert!(!place.path("out.json").exists(), "{command}");

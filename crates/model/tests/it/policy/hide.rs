@@ -2,7 +2,8 @@
 
 use turnkeep_model::policy::{Hidden, Pipeline, Policy, Redact};
 use turnkeep_model::{
-    Archive, Author, Block, Body, CallId, Journal, Json, LossKind, Reasoning, Session, Text, ToolCall, ToolResult, Turn, json,
+    Archive, Author, Block, Body, CallId, Journal, Json, LossKind, Reasoning, Session, Text, ToolCall, ToolResult,
+    Turn, json,
 };
 
 fn of(blocks: Vec<Block>) -> Session {
@@ -16,7 +17,10 @@ fn call(arguments: &str) -> Block {
 
 fn result(text: &str) -> Block {
     let parts = vec![Text { text: text.into() }.into()];
-    Block::new(Author::Tool, ToolResult { call: CallId::given("c1"), name: None, parts, error: None, is_error: None, outcome: None })
+    Block::new(
+        Author::Tool,
+        ToolResult { call: CallId::given("c1"), name: None, parts, error: None, is_error: None, outcome: None },
+    )
 }
 
 fn parse(text: &str) -> Json {
@@ -46,7 +50,8 @@ fn equal_secrets_get_equal_placeholders() {
 
 #[test]
 fn a_placeholder_is_never_given_to_a_second_secret() {
-    let mut session = of(vec![Block::text(Author::User, "[email-1] wrote"), Block::text(Author::User, "so did ada@example.com")]);
+    let mut session =
+        of(vec![Block::text(Author::User, "[email-1] wrote"), Block::text(Author::User, "so did ada@example.com")]);
 
     hidden(&mut session, Hidden::Secrets);
 
@@ -55,7 +60,9 @@ fn a_placeholder_is_never_given_to_a_second_secret() {
 
 #[test]
 fn arguments_stay_json_and_their_escapes_hide_nothing() {
-    let mut session = of(vec![call(r#"{"to":"a\nada@example.com","pay":4111111111111111,"at":"grace\u0040example.org","password":"hunter2!"}"#)]);
+    let mut session = of(vec![call(
+        r#"{"to":"a\nada@example.com","pay":4111111111111111,"at":"grace\u0040example.org","password":"hunter2!"}"#,
+    )]);
 
     let told = hidden(&mut session, Hidden::Secrets);
 
@@ -69,7 +76,14 @@ fn every_corner_of_a_session_is_looked_into() {
     const MAIL: &str = "ada@example.com";
     let mut session = of(vec![
         Block::new(Author::User, Body::Other { kind: "x".into(), raw: parse(&format!(r#"{{"{MAIL}":["{MAIL}"]}}"#)) }),
-        Block::new(Author::User, turnkeep_model::Media { name: Some(MAIL.into()), url: Some(format!("https://x.example/?u={MAIL}")), ..Default::default() }),
+        Block::new(
+            Author::User,
+            turnkeep_model::Media {
+                name: Some(MAIL.into()),
+                url: Some(format!("https://x.example/?u={MAIL}")),
+                ..Default::default()
+            },
+        ),
     ]);
     session.title = Some(MAIL.into());
     session.tags.push(("owner".into(), MAIL.into()));
@@ -105,7 +119,8 @@ fn a_signature_goes_with_the_thought_it_signed() {
         signature: Some("EqQBCgIYAhIM".repeat(4)),
         ..Reasoning::default()
     };
-    let other = Reasoning { text: Some("hm".into()), signature: Some("EqQBCgIYAhIM".repeat(4)), ..Reasoning::default() };
+    let other =
+        Reasoning { text: Some("hm".into()), signature: Some("EqQBCgIYAhIM".repeat(4)), ..Reasoning::default() };
     let mut session = of(vec![Block::new(Author::Assistant, thought), Block::new(Author::Assistant, other.clone())]);
     session.turns[0].blocks[0].extra.part_mut("anthropic.messages").fields.set("cache_control", "x");
 
@@ -135,7 +150,9 @@ fn tool_calls_are_reduced_to_id_and_name_wherever_they_stand() {
     let told = hidden(&mut session, Hidden::ToolArgs);
 
     assert!(!Archive::from(session.clone()).to_json(json::Layout::Compact).contains("marker"));
-    assert!(matches!(&session.turns[0].blocks[0].body, Body::ToolCall(call) if call.arguments == "{}" && call.name == "f"));
+    assert!(
+        matches!(&session.turns[0].blocks[0].body, Body::ToolCall(call) if call.arguments == "{}" && call.name == "f")
+    );
     assert!(told.contains(&"turns[0].blocks[0].arguments".to_owned()), "{told:?}");
 }
 
@@ -173,7 +190,9 @@ fn encrypted_content_is_hidden_at_any_depth_and_the_turn_is_marked() {
 fn patterns_that_could_run_for_ever_are_refused() {
     let refused = |pattern: &str| Redact::default().with_pattern(pattern).unwrap_err();
 
-    for pattern in ["(", "a{1000}{1000}{1000}", "(?:(?:a{500}){500}){500}", "", "a*", "x?", "[z-a]", "(?<n", &"a".repeat(5000)] {
+    for pattern in
+        ["(", "a{1000}{1000}{1000}", "(?:(?:a{500}){500}){500}", "", "a*", "x?", "[z-a]", "(?<n", &"a".repeat(5000)]
+    {
         assert!(refused(pattern).remedy().is_some(), "{pattern}");
     }
     let evil = Redact::default().with_pattern("(a+)+$").unwrap();

@@ -17,11 +17,15 @@ fn session(messages: &str) -> Session {
             'c' => Block::new(Author::Assistant, ToolCall { call, name: text, arguments: "{}".into() }),
             _ => {
                 let parts = vec![Text { text }.into()];
-                Block::new(Author::Tool, ToolResult { call, name: None, parts, error: None, is_error: None, outcome: None })
+                Block::new(
+                    Author::Tool,
+                    ToolResult { call, name: None, parts, error: None, is_error: None, outcome: None },
+                )
             }
         };
         calls += u32::from(letter == 'c');
-        let answered = turns.last().is_some_and(|turn| turn.blocks.iter().any(|block| block.author == Author::Assistant));
+        let answered =
+            turns.last().is_some_and(|turn| turn.blocks.iter().any(|block| block.author == Author::Assistant));
         if letter == 'u' && answered {
             turns.push(Turn::default());
         }
@@ -43,7 +47,8 @@ fn config(strategy: Strategy) -> ContextWindow {
 
 #[test]
 fn oldest_first_keeps_system_and_the_last_messages() {
-    let of = |max: usize| Window::context(ContextWindow { max_messages: Some(max), ..ContextWindow::default() }).plain();
+    let of =
+        |max: usize| Window::context(ContextWindow { max_messages: Some(max), ..ContextWindow::default() }).plain();
 
     assert_eq!(left(of(3), "suauaua"), [0, 5, 6]);
     assert_eq!(left(of(1), "suaua"), [0, 4], "one other message always stays");
@@ -55,7 +60,8 @@ fn oldest_first_keeps_system_and_the_last_messages() {
 #[test]
 fn tokens_decide_first_and_messages_how_many_stay() {
     let tokens = |max_tokens: u64, max_messages: Option<usize>| {
-        Window::context(ContextWindow { max_tokens: Some(max_tokens), max_messages, ..ContextWindow::default() }).plain()
+        Window::context(ContextWindow { max_tokens: Some(max_tokens), max_messages, ..ContextWindow::default() })
+            .plain()
     };
 
     assert_eq!(left(tokens(3, None), "suaua"), [0, 3, 4], "a word is one token, and the system's counts");
@@ -77,7 +83,9 @@ fn middle_out_keeps_both_ends() {
 
 #[test]
 fn recent_turns_begin_at_a_user_message() {
-    let of = |turns: usize| Window::context(ContextWindow { max_messages: Some(1), ..config(Strategy::RecentTurns(turns)) }).plain();
+    let of = |turns: usize| {
+        Window::context(ContextWindow { max_messages: Some(1), ..config(Strategy::RecentTurns(turns)) }).plain()
+    };
 
     assert_eq!(left(of(2), "suauaua"), [0, 3, 4, 5, 6]);
     assert_eq!(left(of(9), "suaua"), [0, 1, 2, 3, 4]);
@@ -88,13 +96,19 @@ fn recent_turns_begin_at_a_user_message() {
 fn plain_pruning_leaves_orphans_and_ours_never_does() {
     let two = ContextWindow { max_messages: Some(2), min_recent_turns: 0, ..ContextWindow::default() };
 
-    assert_eq!(left(Window::context(two.clone()).plain(), "uacta"), [3, 4], "a result without its call, as llm4s leaves it");
+    assert_eq!(
+        left(Window::context(two.clone()).plain(), "uacta"),
+        [3, 4],
+        "a result without its call, as llm4s leaves it"
+    );
     assert_eq!(left(Window::context(two), "uacta"), [4]);
 }
 
 #[test]
 fn the_last_turns_always_stay() {
-    let of = |turns: usize| Window::context(ContextWindow { max_messages: Some(2), min_recent_turns: turns, ..ContextWindow::default() });
+    let of = |turns: usize| {
+        Window::context(ContextWindow { max_messages: Some(2), min_recent_turns: turns, ..ContextWindow::default() })
+    };
 
     assert_eq!(left(of(2), "suauaua"), [0, 3, 4, 5, 6]);
     assert_eq!(left(of(3), "suauaua"), [0, 1, 2, 3, 4, 5, 6]);
@@ -107,7 +121,10 @@ fn an_adaptive_window_keeps_what_fits_its_budget() {
     assert_eq!(adaptive.budget(), 1000, "never less");
     let long = Session {
         turns: (0..30)
-            .map(|at| Turn { blocks: vec![Block::text(Author::User, "word ".repeat(100).trim()).in_message(at)], ..Turn::default() })
+            .map(|at| Turn {
+                blocks: vec![Block::text(Author::User, "word ".repeat(100).trim()).in_message(at)],
+                ..Turn::default()
+            })
             .collect(),
         ..Session::default()
     };
