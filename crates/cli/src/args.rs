@@ -9,6 +9,7 @@ use turnkeep_file::{DEFAULT_MAX_BYTES, Limits, OpenOptions, Opened, Source};
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::exit::Stop;
+use crate::reduce_args::{Condense, Condensing, Packing, Slim};
 use crate::run_args::{Approve, Deny, Resolve, Resume, Tail};
 use crate::store_args::{Copy, Du, Erase, Export, Find, Fork, Gc, Import, Ls, Place, Rm, Tag, Verify};
 
@@ -38,6 +39,10 @@ pub(crate) enum Command {
     Lint(Lint),
     /// Make the history of a session valid for a vendor, and say what that took
     Repair(Repair),
+    /// Write a slim view of a session, or restore what one can
+    Slim(Box<Slim>),
+    /// Put a summary in the place of older exchanges; a stored session keeps the originals
+    Condense(Box<Condense>),
     /// List stored sessions
     Ls(Ls),
     /// Search what was said in stored sessions
@@ -163,6 +168,9 @@ pub(crate) struct Show {
     /// Print what is known of the tool calls of a stored session
     #[arg(long)]
     pub(crate) ledger: bool,
+    /// Print the turns that a summary stands for, where the journal is there
+    #[arg(long)]
+    pub(crate) expand: bool,
     /// Print all of what tools answered, not only its first lines
     #[arg(long, conflicts_with = "json")]
     pub(crate) full: bool,
@@ -199,6 +207,10 @@ pub(crate) struct Convert {
     /// What to hide: encrypted_content
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = hidden)]
     pub(crate) redact: Vec<Hidden>,
+    #[command(flatten)]
+    pub(crate) condensing: Condensing,
+    #[command(flatten)]
+    pub(crate) packing: Packing,
     /// Write what did not survive to a file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,

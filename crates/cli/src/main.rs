@@ -5,6 +5,7 @@ mod command;
 mod exit;
 mod page;
 mod progress;
+mod reduce_args;
 mod report;
 mod run_args;
 mod store_args;

@@ -63,7 +63,14 @@ shape! { OpenCall { call: req, effect: req, key: opt, attempts: opt, intended: o
 impl Head {
     /// Whether the event changes a head at all; what is only said in a turn does not.
     pub fn concerns(event: &Event) -> bool {
-        !matches!(event, Event::TurnClosed(_) | Event::BlockAdded(_) | Event::ModelAsked(_) | Event::Other { .. })
+        !matches!(
+            event,
+            Event::SessionCondensed(_)
+                | Event::TurnClosed(_)
+                | Event::BlockAdded(_)
+                | Event::ModelAsked(_)
+                | Event::Other { .. }
+        )
     }
 
     /// Applies the event at the place `seq`; content of turns is left out.
@@ -78,7 +85,7 @@ impl Head {
                 *self.session = session.head();
             }
             Event::TurnOpened(_) => self.turns = self.turns.saturating_add(1),
-            Event::TurnClosed(_) | Event::BlockAdded(_) => {}
+            Event::SessionCondensed(_) | Event::TurnClosed(_) | Event::BlockAdded(_) => {}
             Event::ToolIntended(_) | Event::ToolSettled(_) => self.note_call(seq, event),
             other => return apply(&mut self.session, other),
         }

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use turnkeep_codec::{EncodeOptions, Mode, Target};
+use turnkeep_codec::{EncodeOptions, Mode, Target, pack};
 use turnkeep_file::{OpenOptions, Opened, Source, is_bundle};
 use turnkeep_model::{Json, Loss, Result, policy};
 
 use super::{Ending, batch};
 use crate::args::{Convert, Hidden, is_dash, source_of};
 use crate::exit::{Exit, Stop};
+use crate::reduce_args::Packing;
 use crate::report::{self, object, say_losses, texts};
 use crate::terminal::{json_bytes, print_bytes};
 
@@ -55,9 +56,19 @@ pub(super) fn convert(args: &Convert, opening: &OpenOptions, target: &Target, so
     if args.redact.contains(&Hidden::EncryptedContent) {
         losses.extend(policy::redact_encrypted(&mut archive));
     }
+    losses.extend(super::condense::reduced(&args.condensing, &mut archive, target));
     let encoded = turnkeep_codec::encode(&archive, target, &encoding(args)).map_err(|error| error.file(name))?;
     losses.extend(encoded.losses);
-    Ok(Converted { from: format, to: target.codec.spec().id, ambiguous, bytes: encoded.bytes, losses })
+    let to = target.codec.spec().id;
+    Ok(Converted { from: format, to, ambiguous, bytes: packed(&args.packing, encoded.bytes, to)?, losses })
+}
+
+/// The bytes, compressed if asked for.
+pub(super) fn packed(packing: &Packing, bytes: Vec<u8>, format: &str) -> Result<Vec<u8>> {
+    match packing.compress {
+        Some(level) => pack::pack(&bytes, format, level),
+        None => Ok(bytes),
+    }
 }
 
 impl Converted {

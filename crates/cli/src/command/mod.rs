@@ -1,6 +1,7 @@
 //! One module a command.
 
 mod batch;
+mod condense;
 mod convert;
 mod demo;
 mod diff;
@@ -10,9 +11,11 @@ mod manual;
 mod repair;
 mod run;
 mod show;
+mod slim;
 mod sniff;
 mod store;
 
+use store::journal;
 pub(crate) use store::load;
 
 use crate::args::Command;
@@ -32,6 +35,8 @@ pub(crate) fn run(command: Command) -> Ending {
         Command::Diff(args) => diff::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Repair(args) => repair::run(&args),
+        Command::Slim(args) => slim::run(&args),
+        Command::Condense(args) => condense::run(&args),
         Command::Ls(args) => store::ls(&args),
         Command::Search(args) => store::search(&args),
         Command::Fork(args) => store::fork(&args),

@@ -777,7 +777,7 @@ fn a_message_that_is_its_own_ancestor_ends_the_path() {
 
 #[test]
 fn keys_that_stand_twice_are_told() {
-    let text = r#"{"agent_id":"a","messages":[],"status":"failed","status":"completed"}"#;
+    let text = r#"{"agent_id":"a","messages":[],"status":"failed","status":"completed","step_count":0,"usage":[],"execution":[]}"#;
 
     let read = decode(text, "cognesy.slim");
 

@@ -5,6 +5,7 @@
 mod agent;
 mod approval;
 mod checkpoint;
+mod condense;
 mod crash;
 mod envelope;
 mod fleet;

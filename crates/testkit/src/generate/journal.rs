@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use proptest::{collection, sample};
 use turnkeep_model::event::{
     ApprovalAsked, ApprovalGiven, BlockAdded, CompensationIntended, CompensationSettled, Effect, LogAdded, ModelAsked,
-    Resolution, RunStarted, RunStopped, SessionChanged, SessionOpened, SliceChanged, SliceOp, ToolIntended,
-    ToolResolved, ToolSettled, TurnClosed, TurnOpened, UsageAdded, Verdict,
+    Resolution, RunStarted, RunStopped, SessionChanged, SessionCondensed, SessionOpened, SliceChanged, SliceOp,
+    ToolIntended, ToolResolved, ToolSettled, TurnClosed, TurnOpened, UsageAdded, Verdict,
 };
 use turnkeep_model::{Batch, CallId, Entry, Event, Journal, Outcome, RunId, SessionId, SlicePolicy};
 
@@ -27,6 +27,7 @@ pub fn event() -> BoxedStrategy<Event> {
         2 => turn,
         4 => added,
         1 => changed().prop_map(Event::from),
+        1 => condensed().prop_map(Event::from),
         1 => fields!(RunStarted { run: run() }).prop_map(Event::from),
         1 => stopped().prop_map(Event::from),
         1 => closed().prop_map(Event::from),
@@ -53,6 +54,10 @@ fn changed() -> BoxedStrategy<SessionChanged> {
         metadata: rare(object()),
     })
     .boxed()
+}
+
+fn condensed() -> BoxedStrategy<SessionCondensed> {
+    fields!(SessionCondensed { from: Just(0), to: Just(0), block: block(), by: rare(word()) }).boxed()
 }
 
 fn stopped() -> BoxedStrategy<RunStopped> {
@@ -172,7 +177,7 @@ fn is_legal(event: &Event, turns: &mut usize) -> bool {
     match event {
         Event::SessionOpened(opened) => *turns = opened.session.turns.len(),
         Event::TurnOpened(_) => *turns += 1,
-        Event::BlockAdded(_) | Event::TurnClosed(_) => return *turns > 0,
+        Event::BlockAdded(_) | Event::TurnClosed(_) | Event::SessionCondensed(_) => return *turns > 0,
         _ => {}
     }
     true

@@ -1,18 +1,21 @@
 //! `turnkeep import`, `export` and `copy`
 
+use std::path::Path;
+
 use pollster::block_on;
 use turnkeep_codec::EncodeOptions;
 use turnkeep_model::{Archive, Journal, Json, SessionId};
 use turnkeep_store::{Imported, Store, StoreExt, open};
 
-use super::super::{Ending, convert::write};
+use super::super::convert::{packed, write};
+use super::super::{Ending, condense};
 use super::all_ids;
 use crate::args::{is_dash, source_of};
 use crate::exit::{Exit, Stop};
 use crate::progress::Progress;
-use crate::report::{object, say_losses};
+use crate::report::{self, object, say_losses};
 use crate::store_args::{Copy, Export, Import, Place};
-use crate::terminal::{print, print_json};
+use crate::terminal::{json_bytes, print, print_json};
 use crate::visible::visible;
 
 pub(crate) fn import(args: &Import) -> Ending {
@@ -66,21 +69,37 @@ pub(crate) fn load(place: &Place, id: &str) -> Result<Archive, Stop> {
     Ok(Archive { seq: Some(loaded.seq), ..Archive::from(loaded.session) })
 }
 
+/// The journal of a stored session.
+pub(crate) fn journal(place: &Place, id: &Path) -> Result<Journal, Stop> {
+    Ok(block_on(place.open()?.journal(&SessionId::new(id.to_string_lossy())))?)
+}
+
 pub(crate) fn export(args: &Export) -> Ending {
     let store = args.place.open()?;
     let id = SessionId::new(args.id.as_str());
     let journal = block_on(store.journal(&id))?;
     // A journal is written as it is; other formats get the session with its own id.
-    let archive = match args.to.codec.spec().id {
+    let mut archive = match args.to.codec.spec().id {
         "turnkeep.jsonl" => {
             let session = turnkeep_model::fold(&journal)?;
             Archive { seq: Some(journal.last()), journal: Some(Box::new(journal)), ..Archive::from(session) }
         }
         _ => load(&args.place, &args.id)?,
     };
-    let encoded = turnkeep_codec::encode(&archive, &args.to, &EncodeOptions::default())?;
-    write(args.output.as_deref().filter(|path| !is_dash(path)), &encoded.bytes)?;
-    say_losses(&encoded.losses, "`turnkeep convert` with --report FILE lists them all");
+    let mut losses = condense::reduced(&args.condensing, &mut archive, &args.to);
+    let mut options = EncodeOptions::default();
+    options.omit_data = args.omit_data;
+    let encoded = turnkeep_codec::encode(&archive, &args.to, &options)?;
+    losses.extend(encoded.losses);
+    let to = args.to.codec.spec().id;
+    write(args.output.as_deref().filter(|path| !is_dash(path)), &packed(&args.packing, encoded.bytes, to)?)?;
+    match &args.report {
+        Some(path) => {
+            let told = object([("from", "stored".into()), ("to", to.into()), ("losses", report::losses(&losses))]);
+            write(Some(path), &json_bytes(&told))?;
+        }
+        None => say_losses(&losses, "--report FILE lists them all"),
+    }
     Ok(Exit::Ok)
 }
 

@@ -1,0 +1,57 @@
+//! Older turns replaced by a summary: what would be replaced, and doing it.
+//!
+//! Condensing has three steps. [`plan`] says which turns a summary would stand for. Someone summarises them: a model, or
+//! [`extract`], which needs none. [`apply`] puts a [`Summary`](crate::Summary) in their place. A turn that is stood for keeps its
+//! place, its ids, counts and times, and its system text; everything else that was said in it goes. In a journal the replacement is
+//! one event, so that a fold without it ([`expanded`](crate::expanded)) gives the originals back.
+
+mod extract;
+mod plan;
+mod replace;
+mod sentence;
+
+pub use extract::extract;
+use plan::going as going_of;
+pub use plan::{KEEP, Nothing, Plan, Settings, plan};
+pub(crate) use replace::replace;
+pub use replace::{apply, check};
+
+use crate::block::{Block, Body, Part};
+use crate::session::Turn;
+
+/// How many tokens a text has, or about how many.
+pub type Count<'a> = &'a dyn Fn(&str) -> u64;
+
+/// About four bytes of English make a token; what has no spaces has more tokens than that, so bytes are counted.
+pub fn estimate(text: &str) -> u64 {
+    (text.len() as u64).div_ceil(4)
+}
+
+/// What a turn says, piece by piece, as far as it is text.
+fn said(turn: &Turn) -> impl Iterator<Item = &str> {
+    turn.blocks.iter().flat_map(texts)
+}
+
+/// The texts of a block.
+fn texts(block: &Block) -> Vec<&str> {
+    match &block.body {
+        Body::Text(text) => vec![&text.text],
+        Body::Summary(summary) => vec![&summary.text],
+        Body::Reasoning(reasoning) => reasoning.text.iter().chain(&reasoning.summary).map(String::as_str).collect(),
+        Body::ToolCall(call) => vec![&call.name, &call.arguments],
+        Body::ToolResult(result) => {
+            let text = |part| match part {
+                &Part::Text(ref text) => Some(text.text.as_str()),
+                _ => None,
+            };
+            result.parts.iter().filter_map(text).chain(result.error.as_deref()).collect()
+        }
+        Body::Media(_) | Body::Other { .. } => Vec::new(),
+    }
+}
+
+/// Whether a block is an instruction: it is never summarised.
+fn instructs(block: &Block) -> bool {
+    use crate::block::Author;
+    matches!(block.author, Author::System | Author::Developer) && !matches!(block.body, Body::Summary(_))
+}
