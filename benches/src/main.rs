@@ -1,6 +1,6 @@
 //! Measures turnkeep: ratios to what one would use instead, taken in the same run, each with the bound it must hold.
 //!
-//! `cargo xtask bench [model|codec|wires|store|runtime|peers|all] [--write]` runs this in release mode.
+//! `cargo xtask bench [model|codec|wires|policy|store|runtime|peers|all] [--write]` runs this in release mode.
 
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
@@ -12,6 +12,7 @@ mod prose;
 mod python;
 mod race;
 mod random;
+mod reduce;
 mod report;
 mod runtime;
 mod sessions;
@@ -29,7 +30,7 @@ use report::Report;
 type Failure = Box<dyn std::error::Error>;
 type Outcome<T> = Result<T, Failure>;
 
-const USAGE: &str = "usage: cargo xtask bench [model|codec|wires|store|runtime|postgres|peers|all] [--write]";
+const USAGE: &str = "usage: cargo xtask bench [model|codec|wires|policy|store|runtime|postgres|peers|all] [--write]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -51,7 +52,9 @@ fn run(words: &[&str]) -> Outcome<bool> {
             println!("{}", documents::peak(Job::parse(job).ok_or(USAGE)?, Path::new(file))?);
             Ok(true)
         }
-        [] | ["all"] => measure(&[model, codec, wires::speed, store::all, runtime::all]).map(|report| report.holds()),
+        [] | ["all"] => {
+            measure(&[model, codec, wires::speed, reduce::slim, store::all, runtime::all]).map(|report| report.holds())
+        }
         ["model"] => measure(&[model]).map(|report| report.holds()),
         ["store"] => measure(&[store::all]).map(|report| report.holds()),
         ["store", "peak", file] => {
@@ -64,8 +67,9 @@ fn run(words: &[&str]) -> Outcome<bool> {
         ["runtime"] => measure(&[runtime::all]).map(|report| report.holds()),
         ["codec"] => measure(&[codec]).map(|report| report.holds()),
         ["wires"] => measure(&[wires::speed]).map(|report| report.holds()),
+        ["policy"] => measure(&[reduce::slim]).map(|report| report.holds()),
         ["--write"] | ["all", "--write"] => {
-            let report = measure(&[model, codec, wires::speed, store::all, runtime::all])?;
+            let report = measure(&[model, codec, wires::speed, reduce::slim, store::all, runtime::all])?;
             let before = fs::read_to_string("docs/benchmarks.md").unwrap_or_default();
             fs::write("docs/benchmarks.md", format!("{}\n{}", report.to_markdown(), peers::rest(&before)))?;
             Ok(report.holds())

@@ -32,7 +32,7 @@ cargo xtask external                         only what --external adds: checks b
 cargo xtask tidy                             the rules that no compiler knows
 cargo xtask golden                           writes the golden files anew; review them like code
 cargo xtask docs                             writes the generated documents
-cargo xtask bench [model|codec|wires|store|runtime|postgres|peers|all] [--write]  measures ratios and checks their bounds";
+cargo xtask bench [model|codec|wires|policy|store|runtime|postgres|peers|all] [--write]  measures ratios and checks their bounds";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -46,14 +46,15 @@ pub(crate) fn changes(changes: &[Change]) -> Json {
 
 /// What was sniffed, as a program reads it.
 pub(crate) fn sniffed(found: &Sniffed, packed: Packed) -> Json {
-    object([
+    let packed = (packed == Packed::Zstd).then(|| ("compressed", Json::from("zstd")));
+    let pairs = [
         ("format", found.codec.spec().id.into()),
         ("confidence", format!("{:?}", found.guess.confidence).to_lowercase().into()),
         ("why", found.guess.why.as_str().into()),
         ("generation", text_or_null(found.guess.generation.as_deref())),
         ("ambiguous", texts(&found.others)),
-        ("compressed", text_or_null((packed == Packed::Zstd).then_some("zstd"))),
-    ])
+    ];
+    object(pairs.into_iter().chain(packed))
 }
 
 /// Says on standard error what was lost, shortly; `more` says where the rest can be seen.

@@ -10,7 +10,7 @@ use turnkeep_runtime::condense::{Condensed, Extract, Outcome, Settings, condense
 use super::Ending;
 use super::convert::{file_of, write};
 use crate::args::{is_dash, source_of};
-use crate::exit::{Exit, Stop};
+use crate::exit::Exit;
 use crate::reduce_args::{Condense, Condensing, Extent};
 use crate::report::{object, say_losses, text_or_null};
 use crate::terminal::{DIM, YELLOW, counted, print, print_json, say};

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pollster::block_on;
+use turnkeep_model::event::TurnOpened;
 use turnkeep_model::policy::condense::{self as policy, Nothing, estimate};
 use turnkeep_model::{
-    Author, Block, Body, CallId, ErrorKind, Finish, FinishReason, Part, Session, SessionId, Text, ToolCall, ToolResult,
+    Author, Block, Body, CallId, ErrorKind, Event, Finish, FinishReason, Part, Session, SessionId, Text, ToolCall, ToolResult,
     Turn, diff, expanded, fold,
 };
 use turnkeep_runtime::condense::{Asked, Extract, Outcome, Settings, Summariser, Task, condense, summarise};
@@ -118,7 +119,8 @@ fn condensing_again_condenses_the_rest_and_not_the_summary() {
 
     for n in 8..12 {
         let at = block_on(store.last(&id)).unwrap();
-        let events = exchange(n).map(|turn| turnkeep_model::event::TurnOpened { turn: Box::new(turn) }.into());
+        let opened = |turn| Event::from(TurnOpened { turn: Box::new(turn) });
+        let events = exchange(n).map(|turn| opened(turn).into());
         let batch = turnkeep_model::Batch::new(at.next(), events.into());
         block_on(store.append(&id, at, &batch)).unwrap();
     }
