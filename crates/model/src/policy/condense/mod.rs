@@ -16,8 +16,38 @@ pub use plan::{KEEP, Nothing, Plan, Settings, plan};
 pub(crate) use replace::replace;
 pub use replace::{apply, check};
 
+use super::{Pipeline, Policy};
 use crate::block::{Block, Body, Part};
-use crate::session::Turn;
+use crate::error::Result;
+use crate::loss::Loss;
+use crate::session::{Session, Turn};
+
+/// Condenses with the conversation's own sentences, as a step of a [`Pipeline`]. Where there is nothing to condense, or the summary
+/// would not be shorter, the session stays as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Condense {
+    /// How far.
+    pub settings: Settings,
+}
+
+impl Policy for Condense {
+    fn apply(&self, session: &mut Session) -> Result<Vec<Loss>> {
+        let Ok(plan) = plan(session, &self.settings, &estimate) else { return Ok(Vec::new()) };
+        let text = extract(session.turns.get(plan.turns()).unwrap_or_default(), plan.target, &estimate);
+        Ok(match check(session, &plan, &text, &estimate) {
+            Ok(()) => apply(session, &plan, &text),
+            Err(_) => Vec::new(),
+        })
+    }
+}
+
+impl Pipeline {
+    /// Adds condensing as the next step.
+    #[must_use]
+    pub fn condense(self, settings: Settings) -> Pipeline {
+        self.then(Condense { settings })
+    }
+}
 
 /// How many tokens a text has, or about how many.
 pub type Count<'a> = &'a dyn Fn(&str) -> u64;

@@ -74,13 +74,30 @@ pub fn apply(session: &mut Session, plan: &Plan, text: &str) -> Vec<Loss> {
     let summary = Summary { text: text.to_owned(), from: Some(plan.from), to: Some(plan.to) };
     let turns = session.turns.iter().enumerate().skip(plan.from as usize).take(plan.turns().len());
     let mut losses: Vec<Loss> = turns.flat_map(|(at, turn)| lost(at, turn)).collect();
+    let planned = session.turns.get(plan.turns()).unwrap_or_default();
+    let gone: HashSet<u32> = planned.iter().flat_map(going).map(|block| block.message.ordinal).collect();
     // The plan was made of this session: its turns are there.
     if replace(session, plan.from, plan.to, Block::new(Author::User, summary)).is_err() {
         return Vec::new();
     }
+    losses.extend(parted(session, &gone));
     let place = session.turns.get(plan.from as usize).map_or(0, |turn| turn.blocks.len().saturating_sub(1));
     let at = format!("turns[{}].blocks[{place}]", plan.from);
     losses.push(Loss::policy(LossKind::Synthesised, at, "it stands for what was condensed"));
+    losses
+}
+
+/// Blocks that were of one message with something that is gone.
+fn parted(session: &Session, gone: &HashSet<u32>) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    for (t, turn) in session.turns.iter().enumerate() {
+        for (b, block) in turn.blocks.iter().enumerate() {
+            if gone.contains(&block.message.ordinal) && !matches!(block.body, Body::Summary(_)) {
+                let at = format!("turns[{t}].blocks[{b}].message.joined");
+                losses.push(Loss::policy(LossKind::Condensed, at, "the rest of its message was condensed"));
+            }
+        }
+    }
     losses
 }
 
