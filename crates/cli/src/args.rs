@@ -9,6 +9,7 @@ use turnkeep_file::{DEFAULT_MAX_BYTES, Limits, OpenOptions, Opened, Source};
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::exit::Stop;
+use crate::policy_args::{RedactFile, Reducing, Tokens};
 use crate::reduce_args::{Condense, Condensing, Packing, Slim};
 use crate::run_args::{Approve, Deny, Resolve, Resume, Tail};
 use crate::store_args::{Copy, Du, Erase, Export, Find, Fork, Gc, Import, Ls, Place, Rm, Tag, Verify};
@@ -30,7 +31,7 @@ pub(crate) enum Command {
     /// Say which format a file is, and why
     Sniff(Sniff),
     /// Print a session so that a person can read it
-    Show(Show),
+    Show(Box<Show>),
     /// Convert a file, or every file of a directory, to another format
     Convert(Box<Convert>),
     /// Compare two sessions, whatever their formats; exit 1 where they differ
@@ -39,6 +40,10 @@ pub(crate) enum Command {
     Lint(Lint),
     /// Make the history of a session valid for a vendor, and say what that took
     Repair(Repair),
+    /// Hide secrets, or what tools were given and answered, and say what was hidden
+    Redact(Box<RedactFile>),
+    /// Count the tokens of a session, turn by turn
+    Tokens(Tokens),
     /// Write a slim view of a session, or restore what one can
     Slim(Box<Slim>),
     /// Put a summary in the place of older exchanges; a stored session keeps the originals
@@ -175,6 +180,11 @@ pub(crate) struct Show {
     #[arg(long, conflicts_with = "json")]
     pub(crate) full: bool,
     #[command(flatten)]
+    pub(crate) reducing: Reducing,
+    /// Print what the reductions would take away instead
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) place: Place,
@@ -204,13 +214,15 @@ pub(crate) struct Convert {
     /// The model that a wire's request is for
     #[arg(long, value_name = "M")]
     pub(crate) model: Option<String>,
-    /// What to hide: encrypted_content
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = hidden)]
-    pub(crate) redact: Vec<Hidden>,
+    #[command(flatten)]
+    pub(crate) reducing: Reducing,
     #[command(flatten)]
     pub(crate) condensing: Condensing,
     #[command(flatten)]
     pub(crate) packing: Packing,
+    /// Write nothing, and print what would be lost
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Write what did not survive to a file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
@@ -284,12 +296,6 @@ pub(crate) struct Repair {
     pub(crate) place: Place,
 }
 
-/// What a conversion hides.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hidden {
-    EncryptedContent,
-}
-
 /// Whether a path means standard input or output.
 pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
@@ -340,14 +346,6 @@ fn rules(text: &str) -> std::result::Result<Target, String> {
     }
     let (id, profile) = text.split_once(':').map_or((text, None), |(id, profile)| (id, Some(profile)));
     Ok(Target { variant: profile.map(str::to_owned), ..target(id)? })
-}
-
-fn hidden(word: &str) -> std::result::Result<Hidden, String> {
-    match word {
-        "encrypted_content" => Ok(Hidden::EncryptedContent),
-        "tool_args" | "tool_results" | "secrets" => Err(format!("`{word}` comes with a later version")),
-        _ => Err("LIST is made of: encrypted_content".to_owned()),
-    }
 }
 
 fn with_remedy<T>(result: Result<T>) -> std::result::Result<T, String> {

@@ -4,6 +4,7 @@ mod args;
 mod command;
 mod exit;
 mod page;
+mod policy_args;
 mod progress;
 mod reduce_args;
 mod report;

@@ -11,6 +11,7 @@ use turnkeep_store::{Sort, Store, open};
 
 use crate::args::{Reading, target};
 use crate::exit::Stop;
+use crate::policy_args::Reducing;
 use crate::reduce_args::{Condensing, Packing};
 
 /// Which store is meant.
@@ -326,6 +327,11 @@ pub(crate) struct Export {
     pub(crate) condensing: Condensing,
     #[command(flatten)]
     pub(crate) packing: Packing,
+    #[command(flatten)]
+    pub(crate) reducing: Reducing,
+    /// Write nothing, and print what would be lost
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Write what did not survive to a file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,

@@ -2,7 +2,7 @@
 
 mod renames;
 
-use crate::block::{Block, Body};
+use crate::block::{Author, Block, Body};
 use crate::extra::{Extra, NATIVE};
 use crate::json::{Json, JsonString, Object, TreeSink};
 use crate::native::Archive;
@@ -67,6 +67,20 @@ pub fn diff_archives(a: &Archive, b: &Archive) -> Vec<Change> {
     changes
 }
 
+/// Every place where a part of a session differs, told from `at` on.
+pub(crate) fn diff_parts<T: Shape>(before: &T, after: &T, at: &str) -> Vec<Change> {
+    let mut differ = Differ { changes: Vec::new(), order: [Vec::new(), Vec::new()] };
+    differ.trees(&tree(before), &tree(after), &mut at.to_owned());
+    differ.changes
+}
+
+/// Every place where a block differs, its place among the messages included.
+pub(crate) fn diff_blocks(before: (&Block, Order), after: (&Block, Order), at: &str) -> Vec<Change> {
+    let mut differ = Differ { changes: Vec::new(), order: [Vec::new(), Vec::new()] };
+    differ.trees(&block_tree(before.0, before.1), &block_tree(after.0, after.1), &mut at.to_owned());
+    differ.changes
+}
+
 /// The session of `b` that stands for session `index` of `a`: the main one for the main one, the others in order.
 fn counterpart<'b>(a: &Archive, b: &'b Archive, index: usize) -> Option<&'b Session> {
     if index == a.main as usize {
@@ -78,7 +92,7 @@ fn counterpart<'b>(a: &Archive, b: &'b Archive, index: usize) -> Option<&'b Sess
 }
 
 /// What stood around the sessions, by format; fields of a newer native version by their name.
-fn diff_extras(a: &Extra, b: &Extra, changes: &mut Vec<Change>) {
+pub(crate) fn diff_extras(a: &Extra, b: &Extra, changes: &mut Vec<Change>) {
     let names = |extra: &Extra| extra.parts().map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
     let only_b = names(b).into_iter().filter(|name| a.part(name).is_none());
     for name in names(a).into_iter().chain(only_b).filter(|name| a.part(name) != b.part(name)) {
@@ -108,12 +122,12 @@ pub fn number_densely(session: &mut Session) {
 /// How far a block's place among the messages is from its place among the turns, and whether it is of one message with
 /// the block before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Order {
+pub(crate) struct Order {
     shift: i64,
     joined: bool,
 }
 
-fn message_order(session: &Session) -> Vec<Vec<Order>> {
+pub(crate) fn message_order(session: &Session) -> Vec<Vec<Order>> {
     let mut starts = Vec::with_capacity(session.turns.len());
     let mut total = 0;
     for turn in &session.turns {
@@ -262,11 +276,17 @@ fn equal_but_for_ordinal(a: &Block, b: &Block) -> bool {
 }
 
 fn alike_turns(a: &Turn, b: &Turn) -> bool {
-    match (a.blocks.first(), b.blocks.first()) {
+    match (opening(a), opening(b)) {
         (Some(a), Some(b)) => alike_blocks(a, b),
         (None, None) => true,
         _ => false,
     }
+}
+
+/// What a turn is known by: its first block that is no instruction, for these are the ones that move to another turn.
+fn opening(turn: &Turn) -> Option<&Block> {
+    let is_told = |block: &&Block| !matches!(block.author, Author::System | Author::Developer);
+    turn.blocks.iter().find(is_told).or(turn.blocks.first())
 }
 
 fn alike_blocks(a: &Block, b: &Block) -> bool {

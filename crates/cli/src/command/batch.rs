@@ -42,7 +42,9 @@ struct Batch {
 pub(super) fn run(args: &Convert) -> Ending {
     let opening = opening(args)?;
     let directory = output_directory(args)?;
-    make_directory(&directory)?;
+    if !args.dry_run {
+        make_directory(&directory)?;
+    }
     let own = below(&args.input, &directory);
     if own.as_deref() == Some(Path::new("")) {
         let what = format!("{} would be written into itself", args.input.display());
@@ -122,7 +124,7 @@ fn one(args: &Convert, opening: &OpenOptions, job: &Job) -> Result<Converted> {
     }
     let source = Source::read(&job.input, &args.reading.limits())?;
     let mut converted = convert(args, opening, &args.to, source)?;
-    if !args.strict || converted.losses.is_empty() {
+    if !args.dry_run && (!args.strict || converted.losses.is_empty()) {
         make_directory(job.output.parent().unwrap_or(Path::new(".")))?;
         turnkeep_file::save(&job.output, &converted.bytes)?;
     }
@@ -142,7 +144,7 @@ fn conclude(args: &Convert, batch: &Batch) -> Exit {
     }
     let failed = results.len() - converted.len();
     let refused = converted.iter().filter(|done| args.strict && done.lossy).count();
-    let written = converted.len() - refused;
+    let written = if args.dry_run { 0 } else { converted.len() - refused };
     let refusals = if refused > 0 { format!(", {refused} not written because of --strict") } else { String::new() };
     say(&format!("{} written, {failed} failed{refusals}", counted(written, "file", "files")));
     match (failed, refused) {

@@ -2,8 +2,9 @@
 
 use pollster::block_on;
 use turnkeep_codec::{EncodeOptions, Target};
+use turnkeep_model::policy::Pipeline;
 use turnkeep_model::policy::condense::{self as policy, KEEP};
-use turnkeep_model::{Archive, Batch, Json, Loss, SessionId};
+use turnkeep_model::{Archive, Batch, Json, Loss, LossKind, SessionId};
 use turnkeep_runtime::Ports;
 use turnkeep_runtime::condense::{Condensed, Extract, Outcome, Settings, condense, summarise};
 
@@ -89,8 +90,29 @@ fn usual(target: &Target) -> usize {
     if target.codec.spec().id == "lucee.session" { 0 } else { KEEP }
 }
 
+/// Applies the policies, and condenses last if that is asked for.
+pub(super) fn applied(
+    condensing: &Condensing,
+    pipeline: Pipeline,
+    archive: &mut Archive,
+    target: &Target,
+) -> turnkeep_model::Result<Vec<Loss>> {
+    if pipeline.is_empty() {
+        return Ok(reduced(condensing, archive, target));
+    }
+    if !condensing.condense {
+        return pipeline.apply_to(archive);
+    }
+    let settings = settings(&condensing.extent, usual(target));
+    let losses = pipeline.condense(settings.plan).apply_to(archive)?;
+    if !losses.iter().any(|loss| loss.kind == LossKind::Condensed) {
+        say(&format!("{YELLOW}nothing to condense in what is left{YELLOW:#}"));
+    }
+    Ok(losses)
+}
+
 /// Condenses what a command writes, if it is asked to, and says why not where it is not.
-pub(super) fn reduced(condensing: &Condensing, archive: &mut Archive, target: &Target) -> Vec<Loss> {
+fn reduced(condensing: &Condensing, archive: &mut Archive, target: &Target) -> Vec<Loss> {
     if !condensing.condense {
         return Vec::new();
     }

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use turnkeep_codec::{EncodeOptions, Mode, Target, pack};
 use turnkeep_file::{OpenOptions, Opened, Source, is_bundle};
-use turnkeep_model::{Json, Loss, Result, policy};
+use turnkeep_model::{Json, Loss, Result};
 
-use super::{Ending, batch};
-use crate::args::{Convert, Hidden, is_dash, source_of};
+use super::{Ending, batch, condense, reduced};
+use crate::args::{Convert, is_dash, source_of};
 use crate::exit::{Exit, Stop};
+use crate::policy_args::Manner;
 use crate::reduce_args::Packing;
 use crate::report::{self, object, say_losses, texts};
 use crate::terminal::{json_bytes, print_bytes};
@@ -30,11 +31,12 @@ pub(super) fn run(args: &Convert) -> Ending {
     let source = source_of(&args.input, &args.reading.limits())?;
     let converted = convert(args, &opening(args)?, &target_of(args), source)?;
     let refused = args.strict && !converted.losses.is_empty();
-    if !refused {
+    if !refused && !args.dry_run {
         write(output_file(args), &converted.bytes)?;
     }
     match &args.report {
         Some(path) => write(file_of(path), &json_bytes(&converted.as_json()))?,
+        None if args.dry_run => reduced::print(&converted.losses)?,
         None => say_losses(&converted.losses, "--report FILE lists them all"),
     }
     if refused { Err(Stop::Losses(converted.losses.len())) } else { Ok(Exit::Ok) }
@@ -53,10 +55,10 @@ pub(super) fn opening(args: &Convert) -> Result<OpenOptions> {
 pub(super) fn convert(args: &Convert, opening: &OpenOptions, target: &Target, source: Source) -> Result<Converted> {
     let name = source.name().to_owned();
     let Opened { mut archive, mut losses, format, ambiguous, .. } = opening.open_source(source)?;
-    if args.redact.contains(&Hidden::EncryptedContent) {
-        losses.extend(policy::redact_encrypted(&mut archive));
-    }
-    losses.extend(super::condense::reduced(&args.condensing, &mut archive, target));
+    let manner = if args.compat { Manner::Original } else { Manner::Ours };
+    let pipeline = args.reducing.pipeline(manner, args.model.as_deref(), &archive)?;
+    let reduced = condense::applied(&args.condensing, pipeline, &mut archive, target);
+    losses.extend(reduced.map_err(|error| error.file(name.as_str()))?);
     let encoded = turnkeep_codec::encode(&archive, target, &encoding(args)).map_err(|error| error.file(name))?;
     losses.extend(encoded.losses);
     let to = target.codec.spec().id;

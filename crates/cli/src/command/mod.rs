@@ -8,12 +8,15 @@ mod diff;
 mod formats;
 mod lint;
 mod manual;
+mod redact;
+mod reduced;
 mod repair;
 mod run;
 mod show;
 mod slim;
 mod sniff;
 mod store;
+mod tokens;
 
 use store::journal;
 pub(crate) use store::load;
@@ -35,6 +38,8 @@ pub(crate) fn run(command: Command) -> Ending {
         Command::Diff(args) => diff::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Repair(args) => repair::run(&args),
+        Command::Redact(args) => redact::run(&args),
+        Command::Tokens(args) => tokens::run(&args),
         Command::Slim(args) => slim::run(&args),
         Command::Condense(args) => condense::run(&args),
         Command::Ls(args) => store::ls(&args),

@@ -3,10 +3,11 @@
 use turnkeep_model::json::Layout;
 use turnkeep_model::{Archive, Journal};
 
-use super::Ending;
+use super::{Ending, reduced};
 use crate::args::{Show, open_any};
 use crate::exit::{Exit, Stop};
 use crate::page::{Page, Results};
+use crate::policy_args::Manner;
 use crate::report::say_losses;
 use crate::terminal::{print, print_bytes, width};
 
@@ -18,6 +19,13 @@ pub(super) fn run(args: &Show) -> Ending {
     if args.expand {
         expand(args, &mut opened.archive)?;
     }
+    let pipeline = args.reducing.pipeline(Manner::Ours, None, &opened.archive)?;
+    let reductions = pipeline.apply_to(&mut opened.archive)?;
+    if args.dry_run {
+        reduced::print(&reductions)?;
+        return Ok(Exit::Ok);
+    }
+    opened.losses.extend(reductions);
     if args.json {
         print_bytes(format!("{}\n", opened.archive.to_json(Layout::Pretty)).as_bytes())?;
     } else {

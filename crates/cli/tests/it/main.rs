@@ -6,6 +6,7 @@ mod convert;
 mod hostile;
 mod look;
 mod place;
+mod policy;
 mod reduce;
 mod repair;
 mod run;

@@ -20,6 +20,7 @@ mod mutants;
 mod ollama_chat;
 mod openai_chat;
 mod pairs;
+mod policies;
 mod recorded;
 mod rejected;
 mod responses;

@@ -4,9 +4,20 @@
 //! came out has a [`Loss`](crate::Loss), and its place is a place of [`diff`](crate::diff).
 
 pub mod condense;
+mod edit;
 mod encrypted;
+mod finder;
 mod pipeline;
 mod places;
+mod redact;
+mod secret;
+pub mod tokens;
+mod truncate;
+mod window;
 
-pub use encrypted::{placeholder, redact_encrypted};
+pub use encrypted::placeholder;
 pub use pipeline::{Pipeline, Policy};
+pub use redact::{Hidden, Redact};
+pub use secret::{Found, SecretKind, scan};
+pub use truncate::{Content, Truncate};
+pub use window::{Adaptive, ContextWindow, Strategy, System, Unit, Window};

@@ -1,6 +1,7 @@
 //! Several reductions, one after the other.
 
 use super::places::Places;
+use super::{Redact, Truncate, Window};
 use crate::error::Result;
 use crate::loss::{Loss, LossKind};
 use crate::native::Archive;
@@ -59,6 +60,24 @@ impl Pipeline {
     #[must_use]
     pub fn new() -> Pipeline {
         Pipeline::default()
+    }
+
+    /// Adds a window: what is older goes.
+    #[must_use]
+    pub fn window(self, window: Window) -> Pipeline {
+        self.then(window)
+    }
+
+    /// Adds a redaction: what must not be told is hidden.
+    #[must_use]
+    pub fn redact(self, redact: Redact) -> Pipeline {
+        self.then(redact)
+    }
+
+    /// Adds a truncation: what is long is cut.
+    #[must_use]
+    pub fn truncate(self, truncate: Truncate) -> Pipeline {
+        self.then(truncate)
     }
 
     /// Adds a step after the others.

@@ -8,8 +8,8 @@ use pollster::block_on;
 use turnkeep_model::event::TurnOpened;
 use turnkeep_model::policy::condense::{self as policy, Nothing, estimate};
 use turnkeep_model::{
-    Author, Block, Body, CallId, ErrorKind, Event, Finish, FinishReason, Part, Session, SessionId, Text, ToolCall, ToolResult,
-    Turn, diff, expanded, fold,
+    Author, Block, Body, CallId, ErrorKind, Event, Finish, FinishReason, Part, Session, SessionId, Text, ToolCall,
+    ToolResult, Turn, diff, expanded, fold,
 };
 use turnkeep_runtime::condense::{Asked, Extract, Outcome, Settings, Summariser, Task, condense, summarise};
 use turnkeep_runtime::port::{Answer, Deltas, Identity, Model, ModelError, Request, SystemClock};

@@ -7,11 +7,12 @@ use turnkeep_codec::EncodeOptions;
 use turnkeep_model::{Archive, Journal, Json, SessionId};
 use turnkeep_store::{Imported, Store, StoreExt, open};
 
-use super::super::convert::{packed, write};
-use super::super::{Ending, condense};
+use super::super::convert::{file_of, packed, write};
+use super::super::{Ending, condense, reduced};
 use super::all_ids;
-use crate::args::{is_dash, source_of};
+use crate::args::source_of;
 use crate::exit::{Exit, Stop};
+use crate::policy_args::Manner;
 use crate::progress::Progress;
 use crate::report::{self, object, say_losses};
 use crate::store_args::{Copy, Export, Import, Place};
@@ -86,20 +87,27 @@ pub(crate) fn export(args: &Export) -> Ending {
         }
         _ => load(&args.place, &args.id)?,
     };
-    let mut losses = condense::reduced(&args.condensing, &mut archive, &args.to);
+    let pipeline = args.reducing.pipeline(Manner::Ours, None, &archive)?;
+    let mut losses = condense::applied(&args.condensing, pipeline, &mut archive, &args.to)?;
     let mut options = EncodeOptions::default();
     options.omit_data = args.omit_data;
     let encoded = turnkeep_codec::encode(&archive, &args.to, &options)?;
     losses.extend(encoded.losses);
-    let to = args.to.codec.spec().id;
-    write(args.output.as_deref().filter(|path| !is_dash(path)), &packed(&args.packing, encoded.bytes, to)?)?;
-    match &args.report {
-        Some(path) => {
-            let told = object([("from", "stored".into()), ("to", to.into()), ("losses", report::losses(&losses))]);
-            write(Some(path), &json_bytes(&told))?;
-        }
-        None => say_losses(&losses, "--report FILE lists them all"),
+    if let Some(path) = &args.report {
+        let told = object([
+            ("from", "stored".into()),
+            ("to", args.to.codec.spec().id.into()),
+            ("losses", report::losses(&losses)),
+        ]);
+        write(file_of(path), &json_bytes(&told))?;
     }
+    if args.dry_run {
+        reduced::print(&losses)?;
+        return Ok(Exit::Ok);
+    }
+    let bytes = packed(&args.packing, encoded.bytes, args.to.codec.spec().id)?;
+    write(args.output.as_deref().and_then(file_of), &bytes)?;
+    say_losses(&losses, "--report FILE lists them all");
     Ok(Exit::Ok)
 }
 

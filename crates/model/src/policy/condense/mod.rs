@@ -16,6 +16,7 @@ pub use plan::{KEEP, Nothing, Plan, Settings, plan};
 pub(crate) use replace::replace;
 pub use replace::{apply, check};
 
+use super::tokens::Counting;
 use super::{Pipeline, Policy};
 use crate::block::{Block, Body, Part};
 use crate::error::Result;
@@ -52,9 +53,9 @@ impl Pipeline {
 /// How many tokens a text has, or about how many.
 pub type Count<'a> = &'a dyn Fn(&str) -> u64;
 
-/// About four bytes of English make a token; what has no spaces has more tokens than that, so bytes are counted.
+/// About how many tokens a text has, whoever counts.
 pub fn estimate(text: &str) -> u64 {
-    (text.len() as u64).div_ceil(4)
+    Counting::ESTIMATE.text(text)
 }
 
 /// What a turn says, piece by piece, as far as it is text.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use turnkeep_model::json::{Json, Object};
+use turnkeep_model::policy::Truncate;
 use turnkeep_model::view::{Slim, ViewMessage};
 use turnkeep_model::{Block, Body, CallId, Error, ErrorKind, Extra, Loss, LossKind, Part, Result, Session};
 
@@ -185,40 +186,24 @@ fn cut(message: &mut ViewMessage, places: &[Place], config: &Slim, mode: Mode) -
     let Some(limit) = usize::try_from(config.max_content_length).ok().filter(|limit| *limit > 0) else {
         return Ok(None);
     };
-    let Some(text) = message.content.as_str().map(std::borrow::Cow::into_owned) else { return Ok(None) };
-    let end = match mode {
-        Mode::Compat if text.len() > limit => {
-            if !text.is_char_boundary(limit) {
-                let what = "Malformed UTF-8 characters, possibly incorrectly encoded";
-                return Err(Error::new(ErrorKind::Corrupt, what));
-            }
-            limit
-        }
-        Mode::Faithful => match boundary(&text, limit) {
-            Some(end) => end,
-            None => return Ok(None),
-        },
-        Mode::Compat => return Ok(None),
+    let Some(text) = message.content.as_str() else { return Ok(None) };
+    let (shorter, unit) = match mode {
+        Mode::Faithful => (Truncate::to(limit).with_suffix(SUFFIX).cut(&text), "characters"),
+        Mode::Compat => (cut_bytes(&text, limit)?, "bytes"),
     };
-    let kept = text.get(..end).unwrap_or_default();
-    message.content = Json::from(format!("{kept}{SUFFIX}"));
-    let what = format!("cut after {limit} {}", if mode == Mode::Compat { "bytes" } else { "characters" });
+    let Some(shorter) = shorter else { return Ok(None) };
+    message.content = Json::from(shorter);
+    let what = format!("cut after {limit} {unit}");
     Ok(first(places).map(|at| Loss::policy(LossKind::Truncated, at, what)))
 }
 
-/// The byte after the last whole character within the limit, if the text is longer. What is drawn as one stays one.
-fn boundary(text: &str, limit: usize) -> Option<usize> {
-    let mut end = text.char_indices().nth(limit)?.0;
-    let joins = |c: char| matches!(c, '\u{200d}' | '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{20d0}'..='\u{20ff}' | '\u{1ab0}'..='\u{1aff}');
-    while end > 0 {
-        let next = text.get(end..).and_then(|rest| rest.chars().next());
-        let before = text.get(..end).and_then(|rest| rest.chars().next_back());
-        if !next.is_some_and(joins) && before != Some('\u{200d}') {
-            break;
-        }
-        end -= before.map_or(1, char::len_utf8);
+/// Cuts at bytes, as the original does; where that breaks a character, the original cannot write what is left.
+fn cut_bytes(text: &str, limit: usize) -> Result<Option<String>> {
+    if text.len() <= limit {
+        return Ok(None);
     }
-    Some(end)
+    let broken = || Error::new(ErrorKind::Corrupt, "Malformed UTF-8 characters, possibly incorrectly encoded");
+    text.get(..limit).map(|kept| Some(format!("{kept}{SUFFIX}"))).ok_or_else(broken)
 }
 
 /// Leaves out what a tool answered.

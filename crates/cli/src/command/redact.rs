@@ -1,0 +1,48 @@
+//! `turnkeep redact`
+
+use turnkeep_codec::{EncodeOptions, Target};
+use turnkeep_file::Opened;
+use turnkeep_model::{Loss, Result};
+
+use super::convert::{file_of, write};
+use super::{Ending, reduced};
+use crate::args::open_any;
+use crate::exit::{Exit, Stop};
+use crate::policy_args::{Manner, RedactFile};
+use crate::report::{self, object, say_losses};
+use crate::terminal::{json_bytes, print_json};
+
+pub(super) fn run(args: &RedactFile) -> Ending {
+    let Opened { mut archive, format, .. } = open_any(&args.input, &args.reading, &args.place)?;
+    let pipeline = args.reducing().pipeline(Manner::Ours, None, &archive)?;
+    let mut losses = pipeline.apply_to(&mut archive)?;
+    let target = target(args, format)?;
+    let encoded = turnkeep_codec::encode(&archive, &target, &EncodeOptions::default())?;
+    losses.extend(encoded.losses);
+    if !args.dry_run {
+        write(args.output.as_deref().and_then(file_of), &encoded.bytes)?;
+    }
+    tell(args, format, &target, &losses)?;
+    Ok(Exit::Ok)
+}
+
+/// The named format, that of the input where it can be written, or the native one.
+fn target(args: &RedactFile, format: &str) -> Result<Target> {
+    let own = || Target::parse(format).ok().filter(|target| target.codec.spec().writes);
+    args.to.clone().or_else(own).map_or_else(|| Target::parse("turnkeep"), Ok)
+}
+
+fn tell(args: &RedactFile, from: &str, target: &Target, losses: &[Loss]) -> std::result::Result<(), Stop> {
+    let report =
+        object([("from", from.into()), ("to", target.codec.spec().id.into()), ("losses", report::losses(losses))]);
+    if let Some(path) = &args.report {
+        write(file_of(path), &json_bytes(&report))?;
+    }
+    let is_free = args.dry_run || args.output.as_deref().and_then(file_of).is_some();
+    match (args.json && is_free, args.dry_run) {
+        (true, _) => print_json(&report)?,
+        (false, true) => reduced::print(losses)?,
+        (false, false) => say_losses(losses, "--report FILE lists them all"),
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! `turnkeep tokens`
+
+use std::fmt::Write;
+
+use turnkeep_model::policy::tokens::{Count, Counting};
+use turnkeep_model::{Error, ErrorKind, Json};
+
+use super::Ending;
+use crate::args::open_any;
+use crate::exit::Exit;
+use crate::policy_args::{Tokens, counting};
+use crate::report::object;
+use crate::terminal::{print, print_json};
+
+pub(super) fn run(args: &Tokens) -> Ending {
+    let opened = open_any(&args.input, &args.reading, &args.place)?;
+    let counting = counting(args.model.as_deref(), &opened.archive)?;
+    let session =
+        opened.archive.main_session().ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no session in it"))?;
+    let count = counting.session(session);
+    if args.json {
+        print_json(&as_json(counting, &count))?;
+    } else {
+        print(&as_text(counting, &count))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn as_json(counting: Counting, count: &Count) -> Json {
+    let turn = |(index, tokens): (usize, &u64)| object([("turn", (index as u64).into()), ("tokens", (*tokens).into())]);
+    object([
+        ("counting", counting.label().into()),
+        ("exact", counting.is_exact().into()),
+        ("turns", Json::Array(count.turns.iter().enumerate().map(turn).collect())),
+        ("tools", count.tools.into()),
+        ("total", count.total().into()),
+    ])
+}
+
+fn as_text(counting: Counting, count: &Count) -> String {
+    let mut text = String::new();
+    for (index, tokens) in count.turns.iter().enumerate() {
+        let _ = writeln!(text, "{:<12} {tokens:>9}", format!("turns[{index}]"));
+    }
+    if count.tools > 0 {
+        let _ = writeln!(text, "{:<12} {:>9}", "tools", count.tools);
+    }
+    let how = if counting.is_exact() { format!("exact, {}", counting.label()) } else { "an estimate".to_owned() };
+    let _ = writeln!(text, "{:<12} {:>9}  {how}", "in all", count.total());
+    text
+}

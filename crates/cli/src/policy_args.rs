@@ -1,0 +1,194 @@
+//! The flags of policies, and the commands made of them.
+
+use std::path::PathBuf;
+
+use clap::Args as Group;
+use turnkeep_codec::Target;
+use turnkeep_model::policy::tokens::{Counting, Encoding};
+use turnkeep_model::policy::{Hidden, Pipeline, Redact, Truncate, Unit, Window};
+use turnkeep_model::{Archive, Result};
+
+use crate::args::{Reading, target};
+use crate::store_args::Place;
+
+/// What is reduced on the way: window first, then redact, then truncate.
+#[derive(Group, Default)]
+pub(crate) struct Reducing {
+    /// Keep the newest only, as in 10, 10exchanges, 10turns, 10blocks or 8000tokens; a number alone counts exchanges
+    #[arg(long, value_name = "N[UNIT]", value_parser = kept)]
+    pub(crate) window: Option<Kept>,
+    /// What to hide: encrypted_content, tool_args, tool_results, secrets
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = hidden)]
+    pub(crate) redact: Vec<Hidden>,
+    /// Hide also what a regular expression matches; can be repeated
+    #[arg(long, value_name = "RE", value_parser = pattern)]
+    pub(crate) pattern: Vec<String>,
+    /// Cut texts that are longer than so many characters
+    #[arg(long, value_name = "N", value_parser = limit)]
+    pub(crate) truncate: Option<u32>,
+}
+
+/// What a window keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kept {
+    Last(u32, Unit),
+    Tokens(u32),
+}
+
+/// Whose rules are followed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    Ours,
+    /// As the original programs do: slices are plain, and limits count bytes.
+    Original,
+}
+
+impl Reducing {
+    /// The policies in their order, for a model if one is named.
+    pub(crate) fn pipeline(&self, manner: Manner, model: Option<&str>, archive: &Archive) -> Result<Pipeline> {
+        let mut pipeline = Pipeline::new();
+        if let Some(kept) = self.window {
+            let window = match kept {
+                Kept::Last(count, unit) => Window::last(count as usize, unit),
+                Kept::Tokens(budget) => Window::tokens(budget.into(), counting(model, archive)?),
+            };
+            pipeline = pipeline.window(if manner == Manner::Original { window.plain() } else { window });
+        }
+        let redact = self.redaction()?;
+        if !redact.is_empty() {
+            pipeline = pipeline.redact(redact);
+        }
+        if let Some(limit) = self.truncate {
+            let truncate = Truncate::to(limit as usize);
+            pipeline = pipeline.truncate(if manner == Manner::Original { truncate.in_bytes() } else { truncate });
+        }
+        Ok(pipeline)
+    }
+
+    fn redaction(&self) -> Result<Redact> {
+        let redact = Redact::new(self.redact.iter().copied());
+        self.pattern.iter().try_fold(redact, |redact, pattern| redact.with_pattern(pattern))
+    }
+}
+
+/// How tokens are counted: as the named model does, or as that of the session where none is named.
+pub(crate) fn counting(model: Option<&str>, archive: &Archive) -> Result<Counting> {
+    match model.map(Encoding::of_model) {
+        Some(Some(encoding)) => Counting::exact(encoding),
+        Some(None) => Ok(Counting::ESTIMATE),
+        None => Ok(Counting::of_model(own_model(archive))),
+    }
+}
+
+/// The model that answered last.
+pub(crate) fn own_model(archive: &Archive) -> Option<&str> {
+    archive.main_session()?.turns.iter().rev().find_map(|turn| turn.model.as_deref())
+}
+
+/// Hide what must not be told
+#[derive(Group)]
+pub(crate) struct RedactFile {
+    /// The file, or the id of a stored session; `-` is standard input
+    #[arg(value_name = "FILE|ID")]
+    pub(crate) input: PathBuf,
+    /// Where to write; standard output where it is not named
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// The format to write; that of the input where it is not named
+    #[arg(long, value_name = "FORMAT[:VARIANT]", value_parser = target)]
+    pub(crate) to: Option<Target>,
+    /// What to hide: encrypted_content, tool_args, tool_results, secrets
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = hidden)]
+    pub(crate) redact: Vec<Hidden>,
+    /// Hide also what a regular expression matches; can be repeated
+    #[arg(long, value_name = "RE", value_parser = pattern)]
+    pub(crate) pattern: Vec<String>,
+    /// Only say what would be hidden
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Write what was hidden to a file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Print what was hidden as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+impl RedactFile {
+    /// What is hidden; secrets where nothing is named.
+    pub(crate) fn reducing(&self) -> Reducing {
+        let named = !self.redact.is_empty() || !self.pattern.is_empty();
+        let redact = if named { self.redact.clone() } else { vec![Hidden::Secrets] };
+        Reducing { redact, pattern: self.pattern.clone(), ..Reducing::default() }
+    }
+}
+
+/// Count tokens
+#[derive(Group)]
+pub(crate) struct Tokens {
+    /// The file, or the id of a stored session; `-` is standard input
+    #[arg(value_name = "FILE|ID")]
+    pub(crate) input: PathBuf,
+    /// The model that counts; that of the session where none is named
+    #[arg(long, value_name = "M")]
+    pub(crate) model: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+fn kept(text: &str) -> std::result::Result<Kept, String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at_checked(digits).unwrap_or_default();
+    let refused = || {
+        "write a number from 1 on, and a unit if you like, as in 10, 10exchanges, 10turns, 10blocks or 8000tokens"
+            .to_owned()
+    };
+    let count: u32 = number.parse().ok().filter(|count| *count > 0).ok_or_else(refused)?;
+    match unit {
+        "" => Ok(Kept::Last(count, Unit::Exchanges)),
+        "tokens" => Ok(Kept::Tokens(count)),
+        unit => Unit::from_word(unit).map(|unit| Kept::Last(count, unit)).ok_or_else(refused),
+    }
+}
+
+fn limit(text: &str) -> std::result::Result<u32, String> {
+    let number = text.parse().ok().filter(|limit| *limit > 0);
+    number.ok_or_else(|| "write a number of characters from 1 on, as in 2000".to_owned())
+}
+
+fn hidden(word: &str) -> std::result::Result<Hidden, String> {
+    let known: Vec<_> = Hidden::ALL.iter().map(Hidden::as_str).collect();
+    Hidden::from_word(word).ok_or_else(|| format!("LIST is made of: {}", known.join(", ")))
+}
+
+fn pattern(text: &str) -> std::result::Result<String, String> {
+    match Redact::default().with_pattern(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(error) => Err(format!("{error}; {}", error.remedy().unwrap_or_default())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_a_number_and_a_unit() {
+        assert_eq!(kept("10"), Ok(Kept::Last(10, Unit::Exchanges)));
+        assert_eq!(kept("3turns"), Ok(Kept::Last(3, Unit::Turns)));
+        assert_eq!(kept("7blocks"), Ok(Kept::Last(7, Unit::Blocks)));
+        assert_eq!(kept("8000tokens"), Ok(Kept::Tokens(8000)));
+        for nonsense in ["0", "-1", "10x", "", "turns", "99999999999999999999", "1.5", "0tokens", " 3", "３turns"] {
+            assert!(kept(nonsense).is_err(), "{nonsense}");
+        }
+    }
+}

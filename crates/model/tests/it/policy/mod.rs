@@ -1,0 +1,6 @@
+//! Policies: their laws, what the five systems define, and the scanner of secrets measured.
+
+mod hide;
+mod laws;
+mod prune;
+mod secrets;
