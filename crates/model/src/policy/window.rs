@@ -134,7 +134,7 @@ fn last_turns(session: &Session, starts: &[usize], count: usize) -> Cutting {
         None | Some(0) => 0,
         Some(first) => starts.get(first).copied().unwrap_or(session.turns.len()),
     };
-    Cutting::of(session, |turn, block| turn >= from || is_instruction(block))
+    Cutting::from_turn(session, from)
 }
 
 fn last_blocks(session: &Session, count: usize, pairs: Pairs) -> Cutting {

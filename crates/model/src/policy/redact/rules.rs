@@ -14,9 +14,48 @@ use crate::shape::Shape;
 /// Keys whose texts are bytes that nobody reads, or that only their vendor does: they are left alone.
 const OPAQUE: [&str; 6] = ["inline", "signature", "encrypted", "encrypted_content", "thoughtSignature", "digest"];
 
-/// Keys below which stands foreign JSON: there a number may become a text.
-const FOREIGN: [&str; 9] =
-    ["metadata", "data", "provider_payload", "items", "raw", "json", "extra", "context", "parameters"];
+/// Keys below which stands foreign JSON: there every key is looked at, and a number may become a text.
+const FOREIGN: [&str; 11] = [
+    "metadata",
+    "data",
+    "provider_payload",
+    "items",
+    "raw",
+    "json",
+    "fields",
+    "spelling",
+    "context",
+    "parameters",
+    "schema",
+];
+
+/// Keys of our own shape whose texts are words and ties, not content: what they say holds a session together.
+const STRUCTURE: [&str; 24] = [
+    "type",
+    "author",
+    "call",
+    "state",
+    "reason",
+    "stop_reason",
+    "outcome",
+    "policy",
+    "mode",
+    "decision",
+    "reasoning",
+    "kind",
+    "created",
+    "updated",
+    "started",
+    "completed",
+    "time",
+    "deadline",
+    "cost",
+    "model",
+    "provider",
+    "api",
+    "media_type",
+    "detail",
+];
 
 /// Whether a tree is of our own shape, or foreign.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -134,14 +173,22 @@ impl Rules {
     }
 
     fn object(&mut self, object: &mut Object, shaped: Shaped) {
+        let is_tool = ["arguments", "parts", "parameters", "description"].iter().any(|key| object.contains(key));
+        let is_fixed = |name: &str| {
+            shaped == Shaped::Ours && (STRUCTURE.contains(&name) || is_tool && name == "name" || name == "names")
+        };
         let pairs = std::mem::take(object);
         *object = pairs
             .into_iter()
             .map(|(key, mut value)| {
                 let name = key.to_str_lossy().into_owned();
-                let shaped = if FOREIGN.contains(&name.as_str()) { Shaped::Foreign } else { shaped };
-                self.json(&mut value, &name, shaped);
-                (self.text(&name, "").map_or(key, JsonString::from), value)
+                if is_fixed(&name) && matches!(value, Json::String(_)) {
+                    return (key, value);
+                }
+                let below = if FOREIGN.contains(&name.as_str()) { Shaped::Foreign } else { shaped };
+                self.json(&mut value, &name, below);
+                let renamed = if shaped == Shaped::Foreign { self.text(&name, "") } else { None };
+                (renamed.map_or(key, JsonString::from), value)
             })
             .collect();
     }

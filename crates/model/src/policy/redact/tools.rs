@@ -41,9 +41,11 @@ impl Edit for Arguments {
 fn empty(arguments: &mut Json) {
     match arguments {
         Json::Null => {}
-        Json::String(text) if text.is_empty() => {}
+        // Never more than there was.
+        Json::String(text) if text.to_str_lossy().len() < 2 => *arguments = "".into(),
         Json::String(_) => *arguments = "{}".into(),
-        Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => *arguments = Object::new().into(),
+        Json::Number(_) => *arguments = 0_u64.into(),
+        Json::Bool(_) | Json::Array(_) | Json::Object(_) => *arguments = Object::new().into(),
     }
 }
 
@@ -127,7 +129,7 @@ fn omit(value: &mut Json) {
 
 /// The parts of our own results: one text is left.
 fn omit_parts(parts: &mut Json) {
-    let told = parts.to_text().len().saturating_sub(r#"[{"type":"text","text":""}]"#.len());
+    let told = parts.to_text().len().checked_sub(r#"[{"type":"text","text":""}]"#.len());
     let is_done = |part: &Json| {
         let text = part.as_object().filter(|part| part.len() == 2 && kind_of(part).is_some_and(|kind| kind == "text"));
         text.and_then(|part| part.get("text")).is_some_and(is_omitted)
@@ -135,8 +137,10 @@ fn omit_parts(parts: &mut Json) {
     if parts.as_array().is_some_and(|parts| parts.iter().all(is_done) && parts.len() <= 1) {
         return;
     }
-    let text: Object = [("type", Json::from("text")), ("text", omission(told).into())].into_iter().collect();
-    *parts = vec![text.into()].into();
+    let text = |told: usize| -> Object {
+        [("type", Json::from("text")), ("text", omission(told).into())].into_iter().collect()
+    };
+    *parts = told.map(|told| Json::from(text(told))).into_iter().collect::<Vec<_>>().into();
 }
 
 /// Visits every object with the key it stands under, outermost first.

@@ -183,9 +183,9 @@ fn international(text: &str, start: usize, groups: &[Group<'_>]) -> Option<(Rang
     let code = text.as_bytes().get(start + 1).is_some_and(|byte| *byte != b'0');
     let least = if taken == 1 { 10 } else { 8 };
     let before = start.checked_sub(1).and_then(|at| text.as_bytes().get(at));
-    let free = before.is_none_or(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'+' | b'.' | b')' | b'\n'));
+    let joined = before.is_some_and(|byte| matches!(byte, b'+' | b'.' | b')'));
     // A line of a patch begins with `+` too: there only a grouped number counts.
-    let free = free || before == Some(&b'\n') && taken > 1;
+    let free = super::begins(text, start) && !joined && (before != Some(&b'\n') || taken > 1);
     let free = free && (before.is_some() || taken > 1 || digits >= 11);
     (code && digits >= least && free && super::ends(text, end)).then_some((start..end, taken))
 }

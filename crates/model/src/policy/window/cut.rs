@@ -25,15 +25,20 @@ pub(super) enum Instructions {
 /// For every block whether it stays.
 pub(super) struct Cutting {
     kept: Vec<Vec<bool>>,
-    /// The first turn that stays as a turn; what is kept of earlier ones moves to it.
-    first: usize,
+    /// The first turn that stays as a turn, where turns are what is counted; what is kept of earlier ones moves to it.
+    from: usize,
 }
 
 impl Cutting {
     /// Keeps the blocks for which this holds.
     pub(super) fn of(session: &Session, keeps: impl Fn(usize, &Block) -> bool) -> Cutting {
         let turn = |(index, turn): (usize, &Turn)| turn.blocks.iter().map(|block| keeps(index, block)).collect();
-        Cutting { kept: session.turns.iter().enumerate().map(turn).collect(), first: 0 }
+        Cutting { kept: session.turns.iter().enumerate().map(turn).collect(), from: 0 }
+    }
+
+    /// Keeps the turns from this one on, and the instructions of those before.
+    pub(super) fn from_turn(session: &Session, from: usize) -> Cutting {
+        Cutting { from, ..Cutting::of(session, |turn, block| turn >= from || is_instruction(block)) }
     }
 
     /// Keeps these blocks, and instructions where they do not count.
@@ -69,11 +74,11 @@ impl Cutting {
     }
 
     /// Cuts the session, and tells what went.
-    pub(super) fn apply(mut self, session: &mut Session) -> Vec<Loss> {
-        if self.kept.iter().flatten().all(|stays| *stays) {
+    pub(super) fn apply(self, session: &mut Session) -> Vec<Loss> {
+        if self.from == 0 && self.kept.iter().flatten().all(|stays| *stays) {
             return Vec::new();
         }
-        self.first = self.first_turn(session);
+        let first = self.first_turn(session);
         let orders = message_order(session);
         let mut losses = Vec::new();
         let mut moved = Vec::new();
@@ -82,7 +87,7 @@ impl Cutting {
         for (index, mut turn) in std::mem::take(&mut session.turns).into_iter().enumerate() {
             let blocks = std::mem::take(&mut turn.blocks);
             let stays = |block: usize| self.stays(index, block);
-            if index < self.first || !self.has_turn(index, &blocks) {
+            if index < first || !self.has_turn(index, &blocks) {
                 losses.push(dropped(format!("turns[{index}]")));
                 let kept = blocks.into_iter().enumerate().filter(|(block, _)| stays(*block)).map(|(_, block)| block);
                 moved.extend(kept);
@@ -106,6 +111,16 @@ impl Cutting {
             turns.push(turn);
             origins.push(origin);
         }
+        if !moved.is_empty() {
+            // No turn is left to stand in front of.
+            losses.push(Loss::policy(
+                LossKind::Synthesised,
+                format!("turns[{}]", turns.len()),
+                "holds the instructions that are left",
+            ));
+            origins.push(moved.iter().map(|_| None).collect());
+            turns.push(Turn { blocks: moved, ..Turn::default() });
+        }
         session.turns = turns;
         losses.extend(reordered(session, &orders, &origins));
         losses
@@ -118,6 +133,9 @@ impl Cutting {
 
     /// The first turn of which more than instructions stays; the first with any where there is none.
     fn first_turn(&self, session: &Session) -> usize {
+        if (1..session.turns.len()).contains(&self.from) {
+            return self.from;
+        }
         let has = |wanted: fn(&Block) -> bool| {
             session.turns.iter().enumerate().position(|(index, turn)| {
                 turn.blocks.iter().enumerate().any(|(block, content)| wanted(content) && self.stays(index, block))

@@ -58,10 +58,13 @@ fn windows() -> Vec<Window> {
     units.chain([Window::tokens(10, Counting::ESTIMATE), Window::tokens(60, Counting::ESTIMATE)]).collect()
 }
 
-/// The places that differ, but for the mark that says what the losses say.
+/// The mark that says what the losses say.
+fn is_mark(at: &str) -> bool {
+    at.ends_with(".metadata.redacted") || at.ends_with("].metadata") && at.starts_with("turns[")
+}
+
+/// The places that differ, but for the mark.
 fn places(before: &Session, after: &Session) -> Vec<String> {
-    let is_mark =
-        |at: &str| at.ends_with(".metadata.redacted") || at.ends_with("].metadata") && at.starts_with("turns[");
     let mut places: Vec<_> =
         diff(before, after).into_iter().map(|change| change.at).filter(|at| !is_mark(at)).collect();
     places.sort();
@@ -70,7 +73,8 @@ fn places(before: &Session, after: &Session) -> Vec<String> {
 }
 
 fn losses(policy: &dyn Policy, session: &mut Session) -> Vec<String> {
-    let mut places: Vec<_> = policy.apply(session).unwrap().into_iter().map(|loss| loss.at).collect();
+    let mut places: Vec<_> =
+        policy.apply(session).unwrap().into_iter().map(|loss| loss.at).filter(|at| !is_mark(at)).collect();
     places.sort();
     places.dedup();
     places

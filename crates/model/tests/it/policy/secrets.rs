@@ -83,7 +83,7 @@ fn filled(field: &str, random: &mut Random) -> Option<String> {
         }
         _ => return None,
     };
-    let count = parts.get(1)?.parse().ok()?;
+    let count: usize = parts.get(1)?.parse().ok()?;
     // What vendors make is random but ends in no sign that a sentence would end in.
     let body = random.letters(&alphabet, count - 1);
     let last = alphabet.replace(['-', '_', '+', '/'], "");
