@@ -14,6 +14,7 @@ mod provider;
 mod python;
 mod race;
 mod random;
+mod reduce;
 mod report;
 mod runtime;
 mod sessions;
@@ -54,7 +55,7 @@ fn run(words: &[&str]) -> Outcome<bool> {
             println!("{}", documents::peak(Job::parse(job).ok_or(USAGE)?, Path::new(file))?);
             Ok(true)
         }
-        [] | ["all"] => measure(&[model, codec, wires::speed, policy::speed, store::all, runtime::all, provider::all]).map(|report| report.holds()),
+        [] | ["all"] => measure(ALL).map(|report| report.holds()),
         ["model"] => measure(&[model]).map(|report| report.holds()),
         ["store"] => measure(&[store::all]).map(|report| report.holds()),
         ["store", "peak", file] => {
@@ -72,10 +73,10 @@ fn run(words: &[&str]) -> Outcome<bool> {
             Ok(report.holds())
         }
         ["codec"] => measure(&[codec]).map(|report| report.holds()),
-        ["policy"] => measure(&[policy::speed]).map(|report| report.holds()),
+        ["policy"] => measure(&[policy::speed, reduce::slim]).map(|report| report.holds()),
         ["wires"] => measure(&[wires::speed]).map(|report| report.holds()),
         ["--write"] | ["all", "--write"] => {
-            let report = measure(&[model, codec, wires::speed, policy::speed, store::all, runtime::all, provider::all])?;
+            let report = measure(ALL)?;
             let before = fs::read_to_string("docs/benchmarks.md").unwrap_or_default();
             fs::write("docs/benchmarks.md", format!("{}\n{}", report.to_markdown(), peers::rest(&before)))?;
             Ok(report.holds())
@@ -83,6 +84,9 @@ fn run(words: &[&str]) -> Outcome<bool> {
         _ => Err(USAGE.into()),
     }
 }
+
+/// Every group, in the order of the page.
+const ALL: &[Group] = &[model, codec, wires::speed, policy::speed, reduce::slim, store::all, runtime::all, provider::all];
 
 type Group = fn(&mut Report, &Path) -> Outcome<()>;
 

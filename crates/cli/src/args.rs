@@ -10,6 +10,7 @@ use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::exit::Stop;
 use crate::policy_args::{RedactFile, Reducing, Tokens};
+use crate::reduce_args::{Condense, Condensing, Packing, Slim};
 use crate::run_args::{Approve, Deny, Resolve, Resume, Tail};
 use crate::store_args::{Copy, Du, Erase, Export, Find, Fork, Gc, Import, Ls, Place, Rm, Tag, Verify};
 use crate::talk_args::{Ask, Chat, Endpoints, Run};
@@ -44,6 +45,10 @@ pub(crate) enum Command {
     Redact(Box<RedactFile>),
     /// Count the tokens of a session, turn by turn
     Tokens(Tokens),
+    /// Write a slim view of a session, or restore what one can
+    Slim(Box<Slim>),
+    /// Put a summary in the place of older exchanges; a stored session keeps the originals
+    Condense(Box<Condense>),
     /// List stored sessions
     Ls(Ls),
     /// Search what was said in stored sessions
@@ -177,6 +182,9 @@ pub(crate) struct Show {
     /// Print what is known of the tool calls of a stored session
     #[arg(long)]
     pub(crate) ledger: bool,
+    /// Print the turns that a summary stands for, where the journal is there
+    #[arg(long)]
+    pub(crate) expand: bool,
     /// Print all of what tools answered, not only its first lines
     #[arg(long, conflicts_with = "json")]
     pub(crate) full: bool,
@@ -217,6 +225,10 @@ pub(crate) struct Convert {
     pub(crate) model: Option<String>,
     #[command(flatten)]
     pub(crate) reducing: Reducing,
+    #[command(flatten)]
+    pub(crate) condensing: Condensing,
+    #[command(flatten)]
+    pub(crate) packing: Packing,
     /// Write nothing, and print what would be lost
     #[arg(long)]
     pub(crate) dry_run: bool,

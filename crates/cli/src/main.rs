@@ -6,6 +6,7 @@ mod exit;
 mod page;
 mod policy_args;
 mod progress;
+mod reduce_args;
 mod report;
 mod run_args;
 mod store_args;

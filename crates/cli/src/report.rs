@@ -1,6 +1,7 @@
 //! What did not survive, for programs and for persons.
 
 use turnkeep_codec::Sniffed;
+use turnkeep_file::Packed;
 use turnkeep_model::{Change, Json, Loss, Object};
 
 use crate::tally::Tally;
@@ -44,14 +45,16 @@ pub(crate) fn changes(changes: &[Change]) -> Json {
 }
 
 /// What was sniffed, as a program reads it.
-pub(crate) fn sniffed(found: &Sniffed) -> Json {
-    object([
+pub(crate) fn sniffed(found: &Sniffed, packed: Packed) -> Json {
+    let packed = (packed == Packed::Zstd).then(|| ("compressed", Json::from("zstd")));
+    let pairs = [
         ("format", found.codec.spec().id.into()),
         ("confidence", format!("{:?}", found.guess.confidence).to_lowercase().into()),
         ("why", found.guess.why.as_str().into()),
         ("generation", text_or_null(found.guess.generation.as_deref())),
         ("ambiguous", texts(&found.others)),
-    ])
+    ];
+    object(pairs.into_iter().chain(packed))
 }
 
 /// Says on standard error what was lost, shortly; `more` says where the rest can be seen.

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args as Group, ValueEnum};
 use turnkeep_codec::Target;
+use turnkeep_model::Json;
 use turnkeep_store::{Error, ErrorKind, Sort, Store, open};
 
 use crate::args::{Reading, target};
 use crate::exit::Stop;
 use crate::policy_args::Reducing;
+use crate::reduce_args::{Condensing, Packing};
 
 /// Which store is meant.
 #[derive(Group)]
@@ -83,6 +85,9 @@ pub(crate) struct Ls {
     /// Only those that carry this label
     #[arg(long, value_name = "KEY[=VALUE]")]
     pub(crate) tag: Vec<String>,
+    /// Only those with this in what the application keeps with them
+    #[arg(long, value_name = "KEY[=VALUE]")]
+    pub(crate) meta: Vec<String>,
     /// Only those that stand here, as in `in_progress`
     #[arg(long, value_name = "STATE")]
     pub(crate) status: Option<String>,
@@ -183,6 +188,12 @@ pub(crate) struct Tag {
     /// Take this label off
     #[arg(long, short = 'd', value_name = "KEY")]
     pub(crate) remove: Vec<String>,
+    /// Keep this with the session; VALUE is JSON, or a text
+    #[arg(long, value_name = "KEY=VALUE", value_parser = kept)]
+    pub(crate) meta: Vec<(String, Json)>,
+    /// No longer keep this with the session
+    #[arg(long, value_name = "KEY")]
+    pub(crate) remove_meta: Vec<String>,
     /// Give the session this title
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
@@ -195,8 +206,17 @@ pub(crate) struct Tag {
 
 impl Tag {
     pub(crate) fn changes(&self) -> bool {
-        !self.set.is_empty() || !self.remove.is_empty() || self.title.is_some()
+        let labels = !self.set.is_empty() || !self.remove.is_empty();
+        labels || self.title.is_some() || !self.meta.is_empty() || !self.remove_meta.is_empty()
     }
+}
+
+fn kept(word: &str) -> Result<(String, Json), String> {
+    let (key, value) =
+        word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or("as in owner=ada or limits={\"n\":3}")?;
+    let value =
+        turnkeep_model::json::parse(value).map_or_else(|_| Json::from(value), turnkeep_model::json::Node::into_json);
+    Ok((key.to_owned(), value))
 }
 
 fn label(word: &str) -> Result<(String, String), String> {
@@ -315,6 +335,13 @@ pub(crate) struct Export {
     /// Where to write; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
+    /// Leave out data that the application passes along
+    #[arg(long)]
+    pub(crate) omit_data: bool,
+    #[command(flatten)]
+    pub(crate) condensing: Condensing,
+    #[command(flatten)]
+    pub(crate) packing: Packing,
     #[command(flatten)]
     pub(crate) reducing: Reducing,
     /// Write nothing, and print what would be lost

@@ -8,8 +8,9 @@ mod convert;
 pub mod format;
 mod honest;
 mod input;
-pub mod json5;
+
 pub mod lint;
+pub mod pack;
 mod sniff;
 mod take;
 mod tree;
@@ -21,4 +22,5 @@ pub use codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity,
 pub use convert::{Conversion, convert, decode, encode};
 pub use input::{Document, Input, Syntax};
 pub use sniff::{Confidence, Guess, Sniffed, sniff};
+pub use turnkeep_model::json::json5;
 pub use turns::TurnBuilder;

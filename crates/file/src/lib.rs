@@ -15,6 +15,6 @@ pub use name::output_name;
 pub use open::{OpenOptions, Opened, decode, decode_from, open};
 pub use read::{DEFAULT_MAX_BYTES, Limits, read, read_from, read_stdin};
 pub use save::{make_directory, save};
-pub use source::{Source, is_bundle};
+pub use source::{Packed, Source, is_bundle};
 pub use walk::walk;
-pub use write::{ToArchive, encode, encode_to, save_session, target_for};
+pub use write::{ToArchive, encode, encode_to, save_packed, save_session, target_for};

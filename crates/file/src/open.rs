@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use turnkeep_codec::{Codec, DecodeOptions, Guess, Input, Sniffed, sniff};
+use turnkeep_codec::{Codec, DecodeOptions, Guess, Input, Sniffed, pack, sniff};
 use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result, Session};
 
 use crate::read::{Limits, read_from};
@@ -51,12 +51,14 @@ pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
     OpenOptions::default().open(path.as_ref())
 }
 
-/// Reads bytes in whatever known format they are.
+/// Reads bytes in whatever known format they are, compressed or not.
 ///
 /// # Errors
 /// As [`open`].
 pub fn decode(bytes: &[u8]) -> Result<Opened> {
-    OpenOptions::default().decode(Input::new(bytes))
+    let options = OpenOptions::default();
+    let bytes = pack::unpack(bytes, options.limits.max_bytes)?;
+    options.decode(Input::new(&bytes))
 }
 
 /// Reads all that a reader gives, in whatever known format it is.

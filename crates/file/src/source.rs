@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use turnkeep_codec::Input;
+use turnkeep_codec::{Input, pack};
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::read::{Limits, read, read_stdin};
@@ -24,6 +24,17 @@ pub struct Source {
     name: String,
     bytes: Vec<u8>,
     files: Vec<(String, Vec<u8>)>,
+    packed: Packed,
+}
+
+/// Whether bytes were compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Packed {
+    /// They were not.
+    #[default]
+    No,
+    /// With zstd.
+    Zstd,
 }
 
 impl Source {
@@ -34,11 +45,11 @@ impl Source {
     pub fn read(path: &Path, limits: &Limits) -> Result<Source> {
         let name = path.display().to_string();
         if is_bundle(path) {
-            return read_bundle(path, limits).map(|(bytes, files)| Source { name, bytes, files });
+            return read_bundle(path, limits).map(|(bytes, files)| Source { name, bytes, files, packed: Packed::No });
         }
         let bytes = read(path, limits)?;
         let files = read_log(path, &bytes, limits)?;
-        Ok(Source { name, bytes, files })
+        Source { name, bytes, files, packed: Packed::No }.unpacked(limits)
     }
 
     /// Reads standard input.
@@ -46,7 +57,23 @@ impl Source {
     /// # Errors
     /// As [`read_stdin`].
     pub fn stdin(limits: &Limits) -> Result<Source> {
-        Ok(Source { name: "<stdin>".to_owned(), bytes: read_stdin(limits)?, files: Vec::new() })
+        let (name, bytes) = ("<stdin>".to_owned(), read_stdin(limits)?);
+        Source { name, bytes, files: Vec::new(), packed: Packed::No }.unpacked(limits)
+    }
+
+    /// The same with its bytes decompressed, if they were compressed.
+    fn unpacked(mut self, limits: &Limits) -> Result<Source> {
+        if pack::is_packed(&self.bytes) {
+            let opened = pack::unpack(&self.bytes, limits.max_bytes).map_err(|error| error.file(self.name.as_str()))?;
+            self.bytes = opened.into_owned();
+            self.packed = Packed::Zstd;
+        }
+        Ok(self)
+    }
+
+    /// Whether the bytes were compressed.
+    pub fn packed(&self) -> Packed {
+        self.packed
     }
 
     /// What to call it in errors.
@@ -56,7 +83,8 @@ impl Source {
 
     /// What a codec reads.
     pub fn input(&self) -> Input<'_> {
-        Input::new(&self.bytes).named(&self.name).with_files(&self.files)
+        // What a compressed file is named like is what is in it.
+        Input::new(&self.bytes).named(self.name.trim_end_matches(".zst")).with_files(&self.files)
     }
 }
 

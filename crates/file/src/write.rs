@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
-use turnkeep_codec::{EncodeOptions, Encoded, Target};
+use turnkeep_codec::{EncodeOptions, Encoded, Target, pack};
 use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result, Session};
 
 use crate::open::Opened;
@@ -48,6 +48,24 @@ pub fn save_session<T: ToArchive + ?Sized>(sessions: &T, path: impl AsRef<Path>,
     Ok(encoded.losses)
 }
 
+/// Saves sessions as a compressed file: as [`save_session`], at a level of [`pack::LEVELS`]. Everything here that reads opens it as if it
+/// were not compressed.
+///
+/// # Errors
+/// As [`save_session`], and `Unsupported` where there is no such level.
+pub fn save_packed<T: ToArchive + ?Sized>(
+    sessions: &T,
+    path: impl AsRef<Path>,
+    format: &str,
+    level: i32,
+) -> Result<Vec<Loss>> {
+    let path = path.as_ref();
+    let target = target_for(Target::parse(format)?, path);
+    let encoded = turnkeep_codec::encode(&sessions.to_archive(), &target, &EncodeOptions::default())?;
+    save(path, &pack::pack(&encoded.bytes, target.codec.spec().id, level)?)?;
+    Ok(encoded.losses)
+}
+
 /// Writes sessions as bytes of a format.
 ///
 /// # Errors
@@ -71,6 +89,9 @@ pub fn encode_to<T: ToArchive + ?Sized>(sessions: &T, mut writer: impl Write, fo
 /// the file's ending, that one (`.json` wants `json`, `.yml` wants `yaml`).
 #[must_use]
 pub fn target_for(target: Target, path: &Path) -> Target {
+    let packed = path.extension().is_some_and(|ending| ending == "zst");
+    let stem = path.with_extension("");
+    let path = if packed { stem.as_path() } else { path };
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let wanted = if ending == "yml" { "yaml" } else { ending };
     match target.codec.spec().variants.iter().find(|variant| **variant == wanted) {

@@ -19,6 +19,8 @@ tagged! {
         SessionOpened = "session.opened",
         /// Some of what is not turns changed.
         SessionChanged = "session.changed",
+        /// A summary stands for older turns from here on.
+        SessionCondensed = "session.condensed",
         /// A process began to run it.
         RunStarted = "run.started",
         /// A process stopped running it.
@@ -107,6 +109,21 @@ parts! {
         metadata: opt,
     }
 }
+
+/// A summary stands for older turns. They stay where they are in the journal: a fold that passes over this event has them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionCondensed {
+    /// The first turn it stands for, from 0.
+    pub from: u32,
+    /// The last turn it stands for.
+    pub to: u32,
+    /// The block that stands for them.
+    pub block: Block,
+    /// Who summarised: a model, or `extract`.
+    pub by: Option<String>,
+}
+
+parts! { SessionCondensed { from: req, to: req, block: req, by: opt } }
 
 /// A process began to run the session; this record is the fence against an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

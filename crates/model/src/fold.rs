@@ -1,7 +1,9 @@
 //! From events to the session.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{BlockAdded, Event, RunStopped, SessionChanged, SliceChanged, SliceOp, TurnClosed};
+use crate::event::{
+    BlockAdded, Event, RunStopped, SessionChanged, SessionCondensed, SliceChanged, SliceOp, TurnClosed,
+};
 use crate::journal::Journal;
 use crate::session::{Session, Slice, Turn};
 
@@ -10,10 +12,22 @@ use crate::session::{Session, Slice, Turn};
 /// # Errors
 /// `Corrupt` where an event speaks of something that is not there.
 pub fn fold(journal: &Journal) -> Result<Session> {
+    fold_where(journal, |_| true)
+}
+
+/// The session that a journal tells of, with every turn that a summary stands for as it was.
+///
+/// # Errors
+/// As [`fold`].
+pub fn expanded(journal: &Journal) -> Result<Session> {
+    fold_where(journal, |event| !matches!(event, Event::SessionCondensed(_)))
+}
+
+fn fold_where(journal: &Journal, counts: impl Fn(&Event) -> bool) -> Result<Session> {
     journal.check()?;
     let mut session = Session { id: journal.session.clone(), ..Session::default() };
     for batch in &journal.batches {
-        for (entry, seq) in batch.events.iter().zip(batch.seq.0..) {
+        for (entry, seq) in batch.events.iter().zip(batch.seq.0..).filter(|(entry, _)| counts(&entry.event)) {
             apply(&mut session, &entry.event).map_err(|error| error.path(format!("seq {seq}")))?;
         }
     }
@@ -41,6 +55,10 @@ pub fn apply(session: &mut Session, event: &Event) -> Result<()> {
     match event {
         Event::SessionOpened(opened) => *session = Session::clone(&opened.session),
         Event::SessionChanged(changed) => change(session, changed),
+        Event::SessionCondensed(condensed) => {
+            let SessionCondensed { from, to, block, .. } = condensed;
+            crate::policy::condense::replace(session, *from, *to, block.clone())?;
+        }
         Event::RunStarted(started) => session.runs.push(started.run.clone()),
         Event::RunStopped(stopped) => stop(session, stopped),
         Event::TurnOpened(opened) => session.turns.push(Turn::clone(&opened.turn)),

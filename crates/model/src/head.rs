@@ -65,7 +65,8 @@ impl Head {
     pub fn concerns(event: &Event) -> bool {
         !matches!(
             event,
-            Event::TurnClosed(_)
+            Event::SessionCondensed(_)
+                | Event::TurnClosed(_)
                 | Event::BlockAdded(_)
                 | Event::EndpointChosen(_)
                 | Event::ModelAsked(_)
@@ -88,7 +89,7 @@ impl Head {
                 *self.session = session.head();
             }
             Event::TurnOpened(_) => self.turns = self.turns.saturating_add(1),
-            Event::TurnClosed(_) | Event::BlockAdded(_) => {}
+            Event::SessionCondensed(_) | Event::TurnClosed(_) | Event::BlockAdded(_) => {}
             Event::ToolIntended(_) | Event::ToolSettled(_) => self.note_call(seq, event),
             other => return apply(&mut self.session, other),
         }

@@ -26,6 +26,7 @@ pub mod shape;
 pub mod status;
 mod time;
 mod usage;
+pub mod view;
 
 pub use block::{
     Author, Block, Body, Data, Media, MessageKey, Outcome, Part, Reasoning, Scope, Summary, Text, ToolCall, ToolResult,
@@ -35,7 +36,7 @@ pub use diff::{Change, diff, diff_archives, number_densely};
 pub use error::{Error, ErrorKind, Result, line_and_column};
 pub use event::Event;
 pub use extra::{Extra, ExtraPart};
-pub use fold::{absorb, apply, fold};
+pub use fold::{absorb, apply, expanded, fold};
 pub use head::{Head, OpenCall};
 pub use id::{BlockId, CallId, EvaluationId, ItemId, MessageId, RunId, Seq, SessionId, TurnId};
 pub use journal::{Batch, Entry, Journal, Record, line_sum};

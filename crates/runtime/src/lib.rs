@@ -8,6 +8,7 @@
 mod agent;
 mod blocking;
 mod checkpoint;
+pub mod condense;
 mod conversation;
 pub mod criteria;
 pub mod envelope;

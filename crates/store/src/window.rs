@@ -1,6 +1,6 @@
 //! The end of a session without its beginning.
 
-use turnkeep_model::event::{BlockAdded, SessionOpened, TurnClosed};
+use turnkeep_model::event::{BlockAdded, SessionCondensed, SessionOpened, TurnClosed};
 use turnkeep_model::{Batch, Event, Head, Result as ModelResult, Session, Turn, absorb, apply};
 
 /// The last turns of a session, with all of it that is not turns.
@@ -57,7 +57,20 @@ impl TurnFold {
                     apply(&mut self.session, &Event::TurnClosed(TurnClosed { turn, ..closed }))?;
                 }
             }
+            Event::SessionCondensed(condensed) => self.condense(condensed)?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// A summary that stands for turns from before the window is not in it, but what it stands for in it goes.
+    fn condense(&mut self, condensed: SessionCondensed) -> ModelResult<()> {
+        let Some(to) = condensed.to.checked_sub(self.first) else { return Ok(()) };
+        let from = condensed.from.saturating_sub(self.first);
+        let inside = condensed.from >= self.first;
+        apply(&mut self.session, &Event::SessionCondensed(SessionCondensed { from, to, ..condensed }))?;
+        if !inside && let Some(turn) = self.session.turns.first_mut() {
+            turn.blocks.pop();
         }
         Ok(())
     }

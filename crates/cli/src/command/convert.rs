@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use turnkeep_codec::{EncodeOptions, Mode, Target};
+use turnkeep_codec::{EncodeOptions, Mode, Target, pack};
 use turnkeep_file::{OpenOptions, Opened, Source, is_bundle};
 use turnkeep_model::{Json, Loss, Result};
 
-use super::{Ending, batch, reduced};
+use super::{Ending, batch, condense, reduced};
 use crate::args::{Convert, is_dash, source_of};
 use crate::exit::{Exit, Stop};
 use crate::policy_args::Manner;
+use crate::reduce_args::Packing;
 use crate::report::{self, object, say_losses, texts};
 use crate::terminal::{json_bytes, print_bytes};
 
@@ -56,10 +57,20 @@ pub(super) fn convert(args: &Convert, opening: &OpenOptions, target: &Target, so
     let Opened { mut archive, mut losses, format, ambiguous, .. } = opening.open_source(source)?;
     let manner = if args.compat { Manner::Original } else { Manner::Ours };
     let pipeline = args.reducing.pipeline(manner, args.model.as_deref(), &archive)?;
-    losses.extend(pipeline.apply_to(&mut archive).map_err(|error| error.file(name.as_str()))?);
+    let reduced = condense::applied(&args.condensing, pipeline, &mut archive, target);
+    losses.extend(reduced.map_err(|error| error.file(name.as_str()))?);
     let encoded = turnkeep_codec::encode(&archive, target, &encoding(args)).map_err(|error| error.file(name))?;
     losses.extend(encoded.losses);
-    Ok(Converted { from: format, to: target.codec.spec().id, ambiguous, bytes: encoded.bytes, losses })
+    let to = target.codec.spec().id;
+    Ok(Converted { from: format, to, ambiguous, bytes: packed(&args.packing, encoded.bytes, to)?, losses })
+}
+
+/// The bytes, compressed if asked for.
+pub(super) fn packed(packing: &Packing, bytes: Vec<u8>, format: &str) -> Result<Vec<u8>> {
+    match packing.compress {
+        Some(level) => pack::pack(&bytes, format, level),
+        None => Ok(bytes),
+    }
 }
 
 impl Converted {

@@ -1,6 +1,7 @@
 //! One module a command.
 
 mod batch;
+mod condense;
 mod convert;
 mod demo;
 mod diff;
@@ -12,11 +13,13 @@ mod reduced;
 mod repair;
 mod run;
 mod show;
+mod slim;
 mod sniff;
 mod store;
 mod talk;
 mod tokens;
 
+use store::journal;
 pub(crate) use store::load;
 
 use crate::args::Command;
@@ -38,6 +41,8 @@ pub(crate) fn run(command: Command) -> Ending {
         Command::Repair(args) => repair::run(&args),
         Command::Redact(args) => redact::run(&args),
         Command::Tokens(args) => tokens::run(&args),
+        Command::Slim(args) => slim::run(&args),
+        Command::Condense(args) => condense::run(&args),
         Command::Ls(args) => store::ls(&args),
         Command::Search(args) => store::search(&args),
         Command::Fork(args) => store::fork(&args),

@@ -1,11 +1,11 @@
 //! `turnkeep show`
 
-use turnkeep_model::Archive;
 use turnkeep_model::json::Layout;
+use turnkeep_model::{Archive, Journal};
 
 use super::{Ending, reduced};
 use crate::args::{Show, open_any};
-use crate::exit::Exit;
+use crate::exit::{Exit, Stop};
 use crate::page::{Page, Results};
 use crate::policy_args::Manner;
 use crate::report::say_losses;
@@ -16,6 +16,9 @@ pub(super) fn run(args: &Show) -> Ending {
         return super::run::ledger(args);
     }
     let mut opened = open_any(&args.input, &args.reading, &args.place)?;
+    if args.expand {
+        expand(args, &mut opened.archive)?;
+    }
     let pipeline = args.reducing.pipeline(Manner::Ours, None, &opened.archive)?;
     let reductions = pipeline.apply_to(&mut opened.archive)?;
     if args.dry_run {
@@ -31,6 +34,23 @@ pub(super) fn run(args: &Show) -> Ending {
         say_losses(&opened.losses, "`turnkeep convert` with --report FILE lists them all");
     }
     Ok(Exit::Ok)
+}
+
+/// Puts back what summaries stand for, as the journal has it.
+fn expand(args: &Show, archive: &mut Archive) -> Result<(), Stop> {
+    let journal = match &archive.journal {
+        Some(journal) => Journal::clone(journal),
+        None if archive.seq.is_some() && !args.input.exists() => super::journal(&args.place, &args.input)?,
+        None => return Ok(()),
+    };
+    let main = archive.main as usize;
+    if let Some(session) = archive.sessions.get_mut(main) {
+        let (id, parent) = (session.id.take(), session.parent.take());
+        *session = turnkeep_model::expanded(&journal)?;
+        session.id = id;
+        session.parent = parent;
+    }
+    Ok(())
 }
 
 fn as_text(archive: &Archive, format: &str, results: Results) -> String {

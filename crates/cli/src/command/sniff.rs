@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use turnkeep_codec::{Confidence, Sniffed};
-use turnkeep_file::Limits;
+use turnkeep_file::{Limits, Packed};
 
 use super::Ending;
 use crate::args::{Sniff, source_of};
@@ -16,18 +16,21 @@ pub(super) fn run(args: &Sniff) -> Ending {
     let source = source_of(&args.input, &Limits { max_bytes: args.max_bytes })?;
     let found = turnkeep_codec::sniff(&source.input()).map_err(|error| error.file(source.name()))?;
     if args.json {
-        print_json(&report::sniffed(&found))?;
+        print_json(&report::sniffed(&found, source.packed()))?;
     } else {
-        print(&as_text(&found))?;
+        print(&as_text(&found, source.packed()))?;
     }
     Ok(Exit::Ok)
 }
 
-fn as_text(found: &Sniffed) -> String {
+fn as_text(found: &Sniffed, packed: Packed) -> String {
     let Sniffed { codec, guess, others } = found;
     let mut text = format!("{BOLD}{}{BOLD:#}", codec.spec().id);
     if let Some(generation) = &guess.generation {
         let _ = write!(text, " ({})", visible(generation));
+    }
+    if packed == Packed::Zstd {
+        text.push_str(" compressed with zstd");
     }
     let sure = match guess.confidence {
         Confidence::Certain => "certain",

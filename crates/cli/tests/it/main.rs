@@ -7,6 +7,7 @@ mod hostile;
 mod look;
 mod place;
 mod policy;
+mod reduce;
 mod repair;
 mod run;
 #[cfg(feature = "sqlite")]

@@ -11,7 +11,7 @@ pub mod cognesy;
 pub(crate) mod gemini;
 pub mod geppetto;
 mod llm4s;
-mod lucee;
+pub mod lucee;
 mod markdown;
 mod native;
 pub(crate) mod ollama_chat;

@@ -788,7 +788,7 @@ fn of_keys_that_stand_twice_the_last_value_is_kept() {
 
 #[test]
 fn keys_that_stand_twice_are_told() {
-    let text = r#"{"agent_id":"a","messages":[],"status":"failed","status":"completed"}"#;
+    let text = r#"{"agent_id":"a","messages":[],"status":"failed","status":"completed","step_count":0,"usage":[],"execution":[]}"#;
 
     let read = decode(text, "cognesy.slim");
 

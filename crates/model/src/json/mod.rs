@@ -5,6 +5,7 @@
 
 mod escape;
 mod inline;
+pub mod json5;
 mod node;
 mod number;
 mod parse;

@@ -3,6 +3,7 @@
 //! A [`Policy`] is one reduction, a [`Pipeline`] several in written order. Every difference between what went in and what
 //! came out has a [`Loss`](crate::Loss), and its place is a place of [`diff`](crate::diff).
 
+pub mod condense;
 mod edit;
 mod encrypted;
 mod finder;

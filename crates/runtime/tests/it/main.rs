@@ -6,6 +6,7 @@ mod agent;
 mod approval;
 mod bad;
 mod checkpoint;
+mod condense;
 mod crash;
 mod endpoint;
 mod envelope;

@@ -5,8 +5,8 @@ use proptest::{collection, sample};
 use turnkeep_model::event::{
     ApprovalAsked, ApprovalGiven, BlockAdded, Cause, Choice, CompensationIntended, CompensationSettled, Effect,
     EndpointChosen, LogAdded, LossNoted, ModelAnswered, ModelAsked, ModelFailed, Resolution, RunStarted, RunStopped,
-    SentRequest, SessionChanged, SessionOpened, SliceChanged, SliceOp, ToolIntended, ToolResolved, ToolSettled,
-    TurnClosed, TurnOpened, UsageAdded, Verdict,
+    SentRequest, SessionChanged, SessionCondensed, SessionOpened, SliceChanged, SliceOp, ToolIntended, ToolResolved,
+    ToolSettled, TurnClosed, TurnOpened, UsageAdded, Verdict,
 };
 use turnkeep_model::{
     Batch, CallId, Entry, Event, Journal, Loss, LossKind, Outcome, RunId, Seq, SessionId, Side, SlicePolicy,
@@ -30,6 +30,7 @@ pub fn event() -> BoxedStrategy<Event> {
         2 => turn,
         4 => added,
         1 => changed().prop_map(Event::from),
+        1 => condensed().prop_map(Event::from),
         1 => fields!(RunStarted { run: run() }).prop_map(Event::from),
         1 => stopped().prop_map(Event::from),
         1 => closed().prop_map(Event::from),
@@ -57,6 +58,10 @@ fn changed() -> BoxedStrategy<SessionChanged> {
         metadata: rare(object()),
     })
     .boxed()
+}
+
+fn condensed() -> BoxedStrategy<SessionCondensed> {
+    fields!(SessionCondensed { from: Just(0), to: Just(0), block: block(), by: rare(word()) }).boxed()
 }
 
 fn stopped() -> BoxedStrategy<RunStopped> {
@@ -222,7 +227,7 @@ fn is_legal(event: &Event, turns: &mut usize) -> bool {
     match event {
         Event::SessionOpened(opened) => *turns = opened.session.turns.len(),
         Event::TurnOpened(_) => *turns += 1,
-        Event::BlockAdded(_) | Event::TurnClosed(_) => return *turns > 0,
+        Event::BlockAdded(_) | Event::TurnClosed(_) | Event::SessionCondensed(_) => return *turns > 0,
         _ => {}
     }
     true

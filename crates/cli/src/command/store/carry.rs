@@ -1,12 +1,14 @@
 //! `turnkeep import`, `export` and `copy`
 
+use std::path::Path;
+
 use pollster::block_on;
 use turnkeep_codec::EncodeOptions;
 use turnkeep_model::{Archive, Journal, Json, SessionId};
 use turnkeep_store::{Imported, Store, StoreExt, open};
 
-use super::super::convert::{file_of, write};
-use super::super::{Ending, reduced};
+use super::super::convert::{file_of, packed, write};
+use super::super::{Ending, condense, reduced};
 use super::all_ids;
 use crate::args::source_of;
 use crate::exit::{Exit, Stop};
@@ -68,6 +70,11 @@ pub(crate) fn load(place: &Place, id: &str) -> Result<Archive, Stop> {
     Ok(Archive { seq: Some(loaded.seq), ..Archive::from(loaded.session) })
 }
 
+/// The journal of a stored session.
+pub(crate) fn journal(place: &Place, id: &Path) -> Result<Journal, Stop> {
+    Ok(block_on(place.open()?.journal(&SessionId::new(id.to_string_lossy())))?)
+}
+
 pub(crate) fn export(args: &Export) -> Ending {
     let store = args.place.there()?;
     let id = SessionId::new(args.id.as_str());
@@ -80,8 +87,11 @@ pub(crate) fn export(args: &Export) -> Ending {
         }
         _ => load(&args.place, &args.id)?,
     };
-    let mut losses = args.reducing.pipeline(Manner::Ours, None, &archive)?.apply_to(&mut archive)?;
-    let encoded = turnkeep_codec::encode(&archive, &args.to, &EncodeOptions::default())?;
+    let pipeline = args.reducing.pipeline(Manner::Ours, None, &archive)?;
+    let mut losses = condense::applied(&args.condensing, pipeline, &mut archive, &args.to)?;
+    let mut options = EncodeOptions::default();
+    options.omit_data = args.omit_data;
+    let encoded = turnkeep_codec::encode(&archive, &args.to, &options)?;
     losses.extend(encoded.losses);
     if let Some(path) = &args.report {
         let told = object([
@@ -95,7 +105,8 @@ pub(crate) fn export(args: &Export) -> Ending {
         reduced::print(&losses)?;
         return Ok(Exit::Ok);
     }
-    write(args.output.as_deref().and_then(file_of), &encoded.bytes)?;
+    let bytes = packed(&args.packing, encoded.bytes, args.to.codec.spec().id)?;
+    write(args.output.as_deref().and_then(file_of), &bytes)?;
     say_losses(&losses, "--report FILE lists them all");
     Ok(Exit::Ok)
 }

@@ -2,7 +2,7 @@
 
 use pollster::block_on;
 use turnkeep_model::event::SessionChanged;
-use turnkeep_model::{Batch, Event, Json, SessionId, Time};
+use turnkeep_model::{Batch, Event, Json, Object, SessionId, Time};
 use turnkeep_store::{ErrorKind, Store, StoreExt, Summary};
 
 use super::super::Ending;
@@ -22,10 +22,11 @@ pub(crate) fn tag(args: &Tag) -> Ending {
     if args.changes() {
         summary = change(&*store, &session, args)?;
     }
+    let kept = metadata(&*store, &session)?;
     if args.json {
-        print_json(&as_json(&summary))?;
+        print_json(&as_json(&summary, kept))?;
     } else {
-        print(&as_text(&summary))?;
+        print(&as_text(&summary, &kept))?;
     }
     Ok(Exit::Ok)
 }
@@ -35,7 +36,10 @@ fn change(store: &dyn Store, session: &SessionId, args: &Tag) -> Result<Summary,
     let mut tries = 0;
     loop {
         let summary = block_on(store.summary(session))?;
-        let changed = changed(&summary, args);
+        let mut changed = changed(&summary, args);
+        let before = metadata(store, session)?;
+        let after = kept(&before, args);
+        changed.metadata = (after != before).then_some(after);
         if changed == SessionChanged::default() {
             return Ok(summary);
         }
@@ -69,19 +73,34 @@ fn changed(summary: &Summary, args: &Tag) -> SessionChanged {
     }
 }
 
-fn as_json(summary: &Summary) -> Json {
+/// What the application keeps with a session.
+pub(super) fn metadata(store: &dyn Store, session: &SessionId) -> Result<Object, Stop> {
+    Ok(block_on(store.load_window(session, 0))?.head.session.metadata)
+}
+
+fn kept(before: &Object, args: &Tag) -> Object {
+    let mut after = before.clone();
+    args.remove_meta.iter().for_each(|key| drop(after.remove(key)));
+    args.meta.iter().for_each(|(key, value)| after.set(key.as_str(), value.clone()));
+    after
+}
+
+fn as_json(summary: &Summary, kept: Object) -> Json {
     let tag = |(key, value): &(String, String)| Json::from(vec![Json::from(key.as_str()), Json::from(value.as_str())]);
     object([
         ("session", summary.id.as_str().into()),
         ("title", text_or_null(summary.title.as_deref())),
         ("tags", Json::from(summary.tags.iter().map(tag).collect::<Vec<_>>())),
+        ("metadata", Json::Object(kept)),
         ("last", summary.last.0.into()),
     ])
 }
 
-fn as_text(summary: &Summary) -> String {
+fn as_text(summary: &Summary, kept: &Object) -> String {
     let line = |text: &str| shortened(text, usize::MAX);
     let title = summary.title.iter().map(|title| format!("title {}\n", line(title)));
     let tags = summary.tags.iter().map(|(key, value)| format!("{}={}\n", line(key), line(value)));
-    title.chain(tags).collect()
+    let kept =
+        kept.iter().map(|(key, value)| format!("meta {}={}\n", line(&key.to_str_lossy()), line(&value.to_text())));
+    title.chain(tags).chain(kept).collect()
 }

@@ -4,10 +4,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use pollster::block_on;
-use turnkeep_model::{Json, SessionId, Time};
-use turnkeep_store::{Cursor, Error, ErrorKind, Hit, MemoryStore, Query, SearchQuery, Store, Summary};
+use turnkeep_model::{Json, Object, SessionId, Time};
+use turnkeep_store::{Cursor, Error, ErrorKind, Hit, MemoryStore, Page, Query, SearchQuery, Store, Summary};
 
 use super::super::Ending;
+use super::label::metadata;
 use crate::exit::{Exit, Stop};
 use crate::report::{object, text_or_null};
 use crate::store_args::{Find, Ls, Place};
@@ -32,7 +33,9 @@ pub(crate) fn ls(args: &Ls) -> Ending {
         after: args.after.as_deref().map(Cursor::from_word).transpose()?,
         ..Query::default()
     };
-    let page = block_on(listed(&args.place)?.list(&query))?;
+    let store = listed(&args.place)?;
+    let page =
+        if args.meta.is_empty() { block_on(store.list(&query))? } else { with_meta(&*store, query, &args.meta)? };
     let next = page.next.map(|next| next.to_word());
     if args.json {
         let sessions = page.sessions.iter().map(as_json).collect::<Vec<_>>();
@@ -62,6 +65,38 @@ pub(crate) fn ls(args: &Ls) -> Ending {
 /// The store to list; one that is not there has no sessions.
 fn listed(place: &Place) -> Result<Arc<dyn Store>, Stop> {
     if place.exists() { place.open() } else { Ok(Arc::new(MemoryStore::default())) }
+}
+
+/// Sessions that have something in what the application keeps with them. Listings do not hold that: the heads are looked at.
+fn with_meta(store: &dyn Store, mut query: Query, wanted: &[String]) -> Result<Page, Stop> {
+    let most = query.limit;
+    let mut found = Page { sessions: Vec::new(), next: None };
+    query.limit = 1;
+    while found.sessions.len() < most {
+        let page = block_on(store.list(&query))?;
+        for summary in page.sessions {
+            let kept = metadata(store, &summary.id)?;
+            if wanted.iter().all(|word| holds(&kept, word)) {
+                found.sessions.push(summary);
+            }
+        }
+        found.next = page.next;
+        match found.next.clone() {
+            Some(next) => query.after = Some(next),
+            None => break,
+        }
+    }
+    Ok(found)
+}
+
+/// Whether metadata has a key, and under it a value: `owner`, `owner=ada`, `n=3`.
+fn holds(kept: &Object, word: &str) -> bool {
+    match word.split_once('=') {
+        None => kept.contains(word),
+        Some((key, value)) => {
+            kept.get(key).is_some_and(|own| own.as_str().is_some_and(|own| own == value) || own.to_text() == value)
+        }
+    }
 }
 
 fn time(millis: i64) -> String {

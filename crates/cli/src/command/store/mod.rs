@@ -7,6 +7,7 @@ mod label;
 mod list;
 mod upkeep;
 
+pub(super) use carry::journal;
 pub(crate) use carry::load;
 pub(super) use carry::{copy, export, import};
 pub(super) use change::{fork, rm};

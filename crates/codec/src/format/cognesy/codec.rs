@@ -281,6 +281,9 @@ impl Codec for SlimCodec {
         let opened = open(input, options, Spelling::PRETTY, |node| {
             expect_map(node, "")?;
             expect_messages(node.get("messages"), "messages")?;
+            if options.mode == Mode::Faithful {
+                super::view::expect_required(node)?;
+            }
             let mut examiner = Examiner::new(Generation::January);
             examiner.snapshot(node);
             Ok(examiner.doubts)

@@ -46,7 +46,8 @@ pub(super) fn groups<'a>(session: &'a Session, skip: impl Fn(&Block) -> bool) ->
     groups
 }
 
-fn are_one(first: &Block, block: &Block) -> bool {
+/// Whether two blocks are of one message.
+pub(super) fn are_one(first: &Block, block: &Block) -> bool {
     let is_result = |block: &Block| matches!(block.body, Body::ToolResult(_));
     first.message.ordinal == block.message.ordinal
         && first.author == block.author

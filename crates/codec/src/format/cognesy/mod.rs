@@ -27,10 +27,12 @@ mod step_out;
 mod store;
 mod talk;
 mod verdict;
+pub mod view;
 mod words;
 
 pub(super) use codec::{ContinuationCodec, JsonlCodec, SessionCodec, SlimCodec, StateCodec};
 pub use continuation::{read_continuation_outcome, resolve, write_continuation_outcome};
+pub use slim::Dialect;
 
 /// The name under which extras of these formats are kept.
 const FORMAT: &str = "cognesy";

@@ -12,7 +12,7 @@ use super::{FORMAT, continuation};
 
 /// A dialect of slim snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub enum Dialect {
     /// As proposed.
     Proposal,
     /// v1.17 to v1.18.1.
@@ -22,9 +22,11 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    pub(super) const NAMES: &'static [&'static str] = &["proposal", "v1.18", "2026-01"];
+    /// The names of all of them.
+    pub const NAMES: &'static [&'static str] = &["proposal", "v1.18", "2026-01"];
 
-    pub(super) fn as_str(self) -> &'static str {
+    /// Its name as a variant.
+    pub fn as_str(self) -> &'static str {
         match self {
             Dialect::Proposal => "proposal",
             Dialect::V1 => "v1.18",
@@ -32,7 +34,8 @@ impl Dialect {
         }
     }
 
-    pub(super) fn from_word(word: &str) -> Option<Dialect> {
+    /// The dialect of a variant's name.
+    pub fn from_word(word: &str) -> Option<Dialect> {
         [Dialect::Proposal, Dialect::V1, Dialect::January].into_iter().find(|own| own.as_str() == word)
     }
 
@@ -119,11 +122,14 @@ pub(super) const STEP: Form = &[
 /// The note on a turn that says whether a snapshot lists it as a step.
 const STEP_NOTE: &str = "step";
 
+/// The note on how many steps there were before those that a session holds.
+const BEFORE_NOTE: &str = "before";
+
 /// The name under which slim snapshots keep what only they have.
 pub(super) const PART: &str = "cognesy.slim";
 
 /// What stands for a tool's answer that was left out.
-const OMITTED: &str = "[tool result omitted]";
+pub(super) const OMITTED: &str = "[tool result omitted]";
 
 /// The session of a snapshot. It never proves that it is complete.
 pub(super) fn read(document: Json, dialect: Dialect) -> (Session, Vec<Loss>) {
@@ -137,7 +143,11 @@ pub(super) fn read(document: Json, dialect: Dialect) -> (Session, Vec<Loss>) {
         map.leave(&mut part, "");
     }
     losses.extend(omitted(&session));
+    let gone = session.extra.spelling(PART, BEFORE_NOTE).cloned();
     keep_as(&mut session.extra, PART, part);
+    if let Some(gone) = gone {
+        session.extra.part_mut(PART).spelling.set(BEFORE_NOTE, gone);
+    }
     (session, losses)
 }
 
@@ -228,7 +238,7 @@ fn steps(map: &mut Map, session: &mut Session, dialect: Dialect) {
         set_last(session, made);
     }
     let answers: Vec<usize> = answers(session);
-    map.derived("step_count", &Json::from(answers.len() as u64));
+    take_before(map, session, answers.len() as u64);
     let mut items = map.list("steps").unwrap_or_default();
     let readable = items.iter().all(|item| matches!(item, Json::Object(_)));
     let kept = if readable { items.len().saturating_sub(answers.len()) } else { items.len() };
@@ -237,12 +247,36 @@ fn steps(map: &mut Map, session: &mut Session, dialect: Dialect) {
         map.restore("steps", Json::Array(items));
     }
     let first = answers.len() - tied.len();
+    let gone = before(session);
     for (index, (at, item)) in answers.iter().skip(first).zip(tied.clone()).enumerate() {
         if let Some(turn) = session.turns.get_mut(*at) {
-            step(item, turn, kept + index + 1, dialect);
+            let number = if gone > 0 {
+                usize::try_from(gone).unwrap_or(usize::MAX).saturating_add(first + index)
+            } else {
+                kept + index
+            };
+            step(item, turn, number.saturating_add(1), dialect);
         }
     }
     mark(session, answers.get(first..).unwrap_or_default());
+}
+
+/// Takes the count of steps. More than there are answers means that the messages of earlier ones are gone: the next step is counted on
+/// from there.
+fn take_before(map: &mut Map, session: &mut Session, answers: u64) {
+    let count = map.get("step_count").and_then(super::map::whole);
+    match count.and_then(|count| count.checked_sub(answers)).filter(|gone| *gone > 0) {
+        Some(gone) => {
+            map.remove("step_count");
+            session.extra.part_mut(PART).spelling.set(BEFORE_NOTE, gone);
+        }
+        None => map.derived("step_count", &Json::from(answers)),
+    }
+}
+
+/// How many steps a session had before those it holds, because it was restored from a snapshot.
+pub(super) fn before(session: &Session) -> u64 {
+    session.extra.spelling(PART, BEFORE_NOTE).and_then(super::map::whole).unwrap_or(0)
 }
 
 fn mark(session: &mut Session, listed: &[usize]) {

@@ -5,7 +5,7 @@ use turnkeep_model::{Block, Body, Session, Turn, Usage};
 
 use super::map::{Draft, part, word};
 use super::message_out;
-use super::slim::{Dialect, PART, STEP, STEP_TOTAL, TOTALS, answers, noted, shifted, sum};
+use super::slim::{Dialect, PART, STEP, STEP_TOTAL, TOTALS, answers, before, noted, shifted, sum};
 use super::{continuation, words};
 
 /// The turns that a snapshot lists as steps.
@@ -53,7 +53,11 @@ pub(super) fn write(session: &Session, dialect: Dialect) -> Json {
     draft.put_text("agent_id", session.id.as_ref().map(turnkeep_model::SessionId::as_str));
     draft.put_text("parent_agent_id", session.parent.as_ref().map(|parent| parent.session.as_str()));
     words::put_status(&mut draft, session.status.as_ref(), dialect.generation(), notes);
-    draft.derive("step_count", answers(session).len() as u64);
+    if session.status.is_none() {
+        // A snapshot always says where it stands.
+        draft.derive("status", super::view::unsaid(session));
+    }
+    draft.derive("step_count", before(session) + answers(session).len() as u64);
     draft.nest("usage", usage(session, dialect));
     draft.nest("execution", execution(session, dialect));
     let groups = message_out::groups(session, |_| false);
@@ -91,7 +95,7 @@ fn usage(session: &Session, dialect: Dialect) -> Json {
 }
 
 /// What the session used, or its turns where the session does not say.
-fn summed(session: &Session) -> Usage {
+pub(super) fn summed(session: &Session) -> Usage {
     if session.usage != Usage::default() {
         return session.usage.clone();
     }
@@ -122,8 +126,12 @@ fn steps(session: &Session, dialect: Dialect) -> Vec<Json> {
         Some(Json::Array(kept)) => kept.clone(),
         _ => Vec::new(),
     };
-    for turn in listed(session).into_iter().filter_map(|at| session.turns.get(at)) {
-        steps.push(step(turn, steps.len() + 1, dialect));
+    let gone = usize::try_from(before(session)).unwrap_or(usize::MAX);
+    let answered = answers(session);
+    for (at, turn) in listed(session).into_iter().filter_map(|at| Some((at, session.turns.get(at)?))) {
+        let place = answered.iter().position(|answer| *answer == at).unwrap_or(0);
+        let number = if gone > 0 { gone.saturating_add(place) } else { steps.len() };
+        steps.push(step(turn, number.saturating_add(1), dialect));
     }
     steps
 }

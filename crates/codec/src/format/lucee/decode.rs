@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use turnkeep_model::json::{Json, Number, Object};
-use turnkeep_model::{Author, Block, Extra, ExtraPart, Loss, LossKind, Session, Turn};
+use turnkeep_model::{Author, Block, Extra, ExtraPart, Loss, LossKind, Session, Summary, Turn};
 
 use super::FORMAT;
-use super::document::{Document, Item, Layout, SESSION_KEYS, Side, unset};
+use super::document::{Document, Item, Layout, SESSION_KEYS, SUMMARY_QUESTION, Side, unset};
 use super::part;
 use crate::codec::Mode;
 
@@ -163,6 +163,13 @@ impl Decoder {
     }
 
     fn turn(&mut self, mut turn: Turn, index: usize, item: Item) -> Turn {
+        let item = match self.summary(item) {
+            Ok(block) => {
+                turn.blocks.push(block);
+                return turn;
+            }
+            Err(item) => item,
+        };
         let mut notes = Vec::new();
         if item.question == Side::Null {
             notes.push(("question", Json::from("null")));
@@ -175,6 +182,19 @@ impl Decoder {
         }
         keep(&mut turn.extra, item.keys, item.unknown, notes, self.mode);
         turn
+    }
+
+    /// The summary that an exchange stands for, if it was written as one; Lucee itself knows none.
+    fn summary(&mut self, item: Item) -> Result<Block, Item> {
+        let bare = item.keys.is_none() && item.unknown.is_empty() && self.mode == Mode::Faithful;
+        match (item.question, item.answer) {
+            (Side::Text(question), Side::Text(text)) if bare && question == SUMMARY_QUESTION => {
+                let block = Block::new(Author::User, Summary { text, ..Summary::default() }).in_message(self.ordinal);
+                self.ordinal += 1;
+                Ok(block)
+            }
+            (question, answer) => Err(Item { question, answer, ..item }),
+        }
     }
 
     /// Adds the blocks of a question or an answer; gives how it was spelled where that is not the usual way.

@@ -7,11 +7,15 @@ mod codec;
 mod decode;
 mod document;
 mod encode;
+mod load;
 mod part;
 mod read;
+mod serialize;
 mod write;
 
 pub(super) use codec::SessionCodec;
+pub use load::{Data, Endpoint, Endpoints, Loaded, load, load_or_new, resolve, trim};
+pub use serialize::{Arguments, Condense, Condenser, Serialized, Wanted, arguments, serialize};
 
 /// The name under which extras of this format are kept.
 const FORMAT: &str = "lucee";

@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use turnkeep_model::json::{Fields, MAX_DEPTH, Node, Text, Value};
-use turnkeep_model::{Error, ErrorKind, Number, Result};
+use crate::json::{Fields, MAX_DEPTH, Node, Text, Value};
+use crate::{Error, ErrorKind, Number, Result};
 
 /// A parsed JSON5 text.
 #[derive(Debug)]
@@ -371,7 +371,7 @@ b', '\x41\v\0']"#,
         for (text, at) in cases {
             let error = parse(text).map(|_| ()).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{text}");
-            let (line, _) = turnkeep_model::line_and_column(text, at);
+            let (line, _) = crate::line_and_column(text, at);
             assert_eq!(error.locate(text).at_line(), Some(line), "{text}");
         }
         assert_eq!(parse(&"[".repeat(100_000)).map(|_| ()).unwrap_err().kind(), ErrorKind::TooLarge);
