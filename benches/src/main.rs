@@ -52,7 +52,9 @@ fn run(words: &[&str]) -> Outcome<bool> {
             println!("{}", documents::peak(Job::parse(job).ok_or(USAGE)?, Path::new(file))?);
             Ok(true)
         }
-        [] | ["all"] => measure(&[model, codec, wires::speed, store::all, runtime::all, provider::all]).map(|report| report.holds()),
+        [] | ["all"] => {
+            measure(&[model, codec, wires::speed, store::all, runtime::all, provider::all]).map(|report| report.holds())
+        }
         ["model"] => measure(&[model]).map(|report| report.holds()),
         ["store"] => measure(&[store::all]).map(|report| report.holds()),
         ["store", "peak", file] => {

@@ -171,6 +171,8 @@ pub struct EncodeOptions {
     pub as_request: bool,
     /// The model that a wire's request is for, where the session does not say or another one is wanted.
     pub model: Option<String>,
+    /// The account that a wire's request is sent from, where known: what only another account can verify is not sent.
+    pub account: Option<String>,
 }
 
 impl EncodeOptions {

@@ -80,6 +80,15 @@ impl<'a> Input<'a> {
         self.files
     }
 
+    /// The same once more, for those who take an input.
+    pub(crate) fn again(&self) -> Input<'a> {
+        let fresh = Input::new(self.bytes).with_files(self.files);
+        match self.name {
+            Some(name) => fresh.named(name),
+            None => fresh,
+        }
+    }
+
     /// The bytes.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes

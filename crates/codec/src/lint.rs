@@ -70,16 +70,16 @@ pub enum Strictness {
 }
 
 /// The check of a body or document as given; the profile is the target's variant, where it names one.
-type Check = fn(Input<'_>, Strictness, Option<&str>) -> Result<Vec<Finding>>;
+type Check = fn(&Input<'_>, Strictness, Option<&str>) -> Result<Vec<Finding>>;
 
 /// Every target: its id, its profiles, and its check.
 const CHECKS: &[(&str, &[&str], Check)] = &[
-    ("geppetto.turn", &[], |input, strictness, _| geppetto::lint(input, strictness)),
-    ("geppetto.fixture", &[], |input, strictness, _| geppetto::lint(input, strictness)),
+    ("geppetto.turn", &[], |input, strictness, _| geppetto::lint(input.again(), strictness)),
+    ("geppetto.fixture", &[], |input, strictness, _| geppetto::lint(input.again(), strictness)),
     ("openai.chat", openai_chat::VARIANTS, |input, strictness, profile| {
         openai_chat::lint::lint(input, strictness, profile.unwrap_or("openai"))
     }),
-    ("openai.responses", &["azure", "xai", "deepseek", "compatible"], |input, strictness, profile| {
+    ("openai.responses", responses::VARIANTS, |input, strictness, profile| {
         responses::lint(input, strictness, profile.unwrap_or("openai"))
     }),
     ("anthropic.messages", &[], |input, strictness, _| anthropic::lint(input, strictness)),
@@ -121,6 +121,14 @@ pub fn rules(wire: &str) -> Vec<Rule> {
 /// # Errors
 /// `NotFound` where no rules are known for the target; where the bytes are unusable, that error.
 pub fn lint(input: Input<'_>, target: &str, strictness: Strictness) -> Result<Vec<Finding>> {
+    check(&input, target, strictness)
+}
+
+/// The same, of an input that is still needed: what it parses to stays with it.
+///
+/// # Errors
+/// As [`lint`].
+pub fn check(input: &Input<'_>, target: &str, strictness: Strictness) -> Result<Vec<Finding>> {
     let (id, profile) = target.split_once(':').map_or((target, None), |(id, profile)| (id, Some(profile)));
     let known = profile.is_none() || targets().any(|known| known == target);
     match CHECKS.iter().find(|(known, ..)| *known == id).filter(|_| known) {

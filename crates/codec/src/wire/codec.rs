@@ -5,6 +5,7 @@ use turnkeep_model::{Archive, Error, ErrorKind, FinishReason, Loss, LossKind, Re
 
 use super::frame::{self, Frames};
 use super::kind::{Kind, Parts};
+use super::outgoing::{Delivery, Naming};
 use super::ready;
 use super::stream::{Assembler, assemble};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Spec};
@@ -52,6 +53,14 @@ pub trait Wire: Send + Sync {
     /// The next request of any session: made valid for this wire first, and then written.
     fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>);
 
+    /// Where the wire names the model.
+    fn naming(&self) -> Naming {
+        Naming::Body("model")
+    }
+
+    /// Says in a request how its answer is wanted; `profile` is the dialect it is for. Some vendors say it in the address.
+    fn deliver(&self, body: &mut Object, profile: Option<&str>, delivery: Delivery);
+
     /// A machine that puts a stream together.
     fn assembler(&self) -> Box<dyn Assembler>;
 }
@@ -82,12 +91,8 @@ impl<W: Wire> Codec for WireCodec<W> {
             }
             (request, response) => self.0.decode(Parts { request, response })?,
         };
-        if let Some(last) = session.turns.last_mut().filter(|_| !beside.is_empty()) {
-            last.extra.part_mut(self.0.spec().id).spelling.set("beside", beside);
-        }
-        if losses.iter().any(|loss| loss.kind == LossKind::Truncated) {
-            mark_interrupted(&mut session);
-        }
+        let complete = !losses.iter().any(|loss| loss.kind == LossKind::Truncated);
+        mark(self.0.spec().id, &mut session, beside, complete);
         losses.extend(more);
         session.extra.part_mut(self.0.spec().id).spelling.set("kind", kind.as_str());
         Ok(Decoded { archive: Archive::from(session), losses })
@@ -106,11 +111,11 @@ impl<W: Wire> Codec for WireCodec<W> {
                 (kind, body_of(kind, &parts), None)
             }
             _ => {
-                let (body, losses) = next_request(&self.0, session, options);
+                let (body, losses) = next(&self.0, session, options);
                 (Kind::Request, body, Some(losses))
             }
         };
-        let back = self.read_back(kind, &body)?;
+        let back = read_back(&self.0, kind, &body)?;
         let mut losses = honest::losses_explained(archive, &back, "a body of this wire", &known.unwrap_or_default());
         if kind == Kind::Stream {
             losses.push(Loss::encode(LossKind::Coerced, "extra", "a stream is written as the response it makes up"));
@@ -187,22 +192,22 @@ impl<W: Wire> WireCodec<W> {
         let parts = Parts { request: Some(Json::Object(body)), response: None };
         Held { items, ..Held::new(Kind::Request, parts) }
     }
+}
 
-    /// What a reader finds in a body just made.
-    fn read_back(&self, kind: Kind, body: &Json) -> Result<Archive> {
-        let parts = match (kind, body) {
-            (Kind::Request, body) => Parts { request: Some(body.clone()), response: None },
-            (Kind::Response | Kind::Stream, body) => Parts { request: None, response: Some(body.clone()) },
-            (Kind::Exchange, body) => {
-                let part = |key: &str| body.as_object().and_then(|object| object.get(key)).cloned();
-                Parts { request: part("request"), response: part("response") }
-            }
-        };
-        let (mut session, _) = self.0.decode(parts)?;
-        let word = if kind == Kind::Stream { Kind::Response } else { kind };
-        session.extra.part_mut(self.0.spec().id).spelling.set("kind", word.as_str());
-        Ok(Archive::from(session))
-    }
+/// What a reader finds in a body just made.
+pub(super) fn read_back(wire: &dyn Wire, kind: Kind, body: &Json) -> Result<Archive> {
+    let parts = match (kind, body) {
+        (Kind::Request, body) => Parts { request: Some(body.clone()), response: None },
+        (Kind::Response | Kind::Stream, body) => Parts { request: None, response: Some(body.clone()) },
+        (Kind::Exchange, body) => {
+            let part = |key: &str| body.as_object().and_then(|object| object.get(key)).cloned();
+            Parts { request: part("request"), response: part("response") }
+        }
+    };
+    let (mut session, _) = wire.decode(parts)?;
+    let word = if kind == Kind::Stream { Kind::Response } else { kind };
+    session.extra.part_mut(wire.spec().id).spelling.set("kind", word.as_str());
+    Ok(Archive::from(session))
 }
 
 /// What an input holds.
@@ -224,7 +229,7 @@ impl<'a> Held<'a> {
 
 /// The next request of a session, and what is known of what became of it. What came from this wire is in its vendor's
 /// words already.
-pub fn next_request(wire: &dyn Wire, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+pub(super) fn next(wire: &dyn Wire, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
     let kind = session.extra.spelling(wire.spec().id, "kind").and_then(Json::as_str);
     if kind.is_some_and(|word| Kind::from_word(&word).is_some()) {
         return wire.next_request(session, options);
@@ -266,9 +271,14 @@ pub(crate) fn shortened(node: &Node<'_>) -> Json {
     }
 }
 
-/// An answer that was cut off ended for no reason of its vendor's.
-fn mark_interrupted(session: &mut Session) {
-    if let Some(last) = session.turns.last_mut() {
+/// Keeps what a stream said beside its response with the answer. One that was cut off ended for no reason of its
+/// vendor's.
+pub(super) fn mark(wire: &str, session: &mut Session, beside: Vec<Json>, complete: bool) {
+    let Some(last) = session.turns.last_mut() else { return };
+    if !beside.is_empty() {
+        last.extra.part_mut(wire).spelling.set("beside", beside);
+    }
+    if !complete {
         last.finish.get_or_insert_default().reason = FinishReason::Interrupted;
     }
 }

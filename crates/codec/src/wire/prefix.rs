@@ -1,10 +1,18 @@
-//! What stood before some opaque reasoning: vendors bind their signatures to it.
+//! Where opaque reasoning can be verified: by the account that it was made for, and, with some vendors, only behind what
+//! stood before it.
 
 use std::collections::HashSet;
 
 use turnkeep_model::json::{Json, TreeSink};
 use turnkeep_model::shape::{Parts, Shape};
-use turnkeep_model::{Body, Reasoning, Session, canon};
+use turnkeep_model::{Body, Reasoning, Session, Turn, canon};
+
+/// Whether some reasoning was made for another account than the one it would be sent from, as far as both are known.
+pub(crate) fn is_of_other_account(reasoning: &Reasoning, turn: Option<&Turn>, account: Option<&str>) -> bool {
+    let made_for = reasoning.scope.as_ref().and_then(|scope| scope.account.as_deref());
+    let made_for = made_for.or_else(|| turn.and_then(|turn| turn.account.as_deref()));
+    matches!((made_for, account), (Some(made_for), Some(account)) if made_for != account)
+}
 
 /// Stamps opaque reasoning with the fingerprint of what stands before its message.
 pub(crate) fn stamp(session: &mut Session) {
@@ -29,7 +37,12 @@ pub(crate) fn broken(session: &Session) -> HashSet<(usize, usize)> {
 
 /// The fingerprint of what stands before each opaque piece of reasoning. A history without any costs nothing.
 fn fingerprints(session: &Session) -> Vec<(usize, usize, String)> {
-    let is_opaque = |body: &Body| matches!(body, Body::Reasoning(reasoning) if reasoning.scope.is_some());
+    let is_opaque = |body: &Body| match body {
+        Body::Reasoning(reasoning) => {
+            reasoning.scope.is_some() && (reasoning.signature.is_some() || reasoning.encrypted.is_some())
+        }
+        _ => false,
+    };
     let Some(last) = session.blocks().filter(|(_, b)| is_opaque(&b.body)).map(|(_, b)| b.message.ordinal).max() else {
         return Vec::new();
     };

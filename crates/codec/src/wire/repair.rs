@@ -70,11 +70,19 @@ impl History {
         (self.pieces.into_iter().map(|piece| piece.block).collect(), self.losses)
     }
 
-    /// Forgets what sources had beyond the model, and names that only they use.
-    pub fn forget_extras(&mut self) {
+    /// Forgets what sources had beyond the model, and names that only they use. What answers of `wire` had, where it is
+    /// given, is kept: the vendor wants it back.
+    pub fn forget_extras(&mut self, wire: Option<&str>) {
+        let kept = |extra: &mut Extra| {
+            let own = wire.and_then(|wire| Some((wire, extra.remove(wire)?)));
+            *extra = Extra::NONE;
+            if let Some((wire, part)) = own {
+                extra.keep(wire, part);
+            }
+        };
         for piece in &mut self.pieces {
-            piece.block.extra = Extra::NONE;
-            piece.block.message.extra = Extra::NONE;
+            kept(&mut piece.block.extra);
+            kept(&mut piece.block.message.extra);
         }
     }
 
@@ -139,7 +147,7 @@ impl History {
     }
 
     /// Makes summaries text, and drops what only its source knows unless `keeps` says that it is the vendor's own.
-    pub fn plain_bodies(&mut self, keeps: impl Fn(&str) -> bool) {
+    pub fn plain_bodies(&mut self, session: &Session, keeps: impl Fn(&str, Option<&Turn>) -> bool) {
         let losses = &mut self.losses;
         self.pieces.retain_mut(|piece| match &mut piece.block.body {
             Body::Summary(summary) => {
@@ -148,7 +156,7 @@ impl History {
                 piece.block.body = Text { text }.into();
                 true
             }
-            Body::Other { kind, .. } if !keeps(kind) => {
+            Body::Other { kind, .. } if !keeps(kind, piece.from.and_then(|(turn, _)| session.turns.get(turn))) => {
                 losses.push(Loss::encode(LossKind::Dropped, piece.at(""), "only the system it came from knows it"));
                 false
             }

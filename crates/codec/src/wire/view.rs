@@ -11,6 +11,8 @@ pub(crate) struct View<'b, 'a> {
     pub(crate) body: &'b Node<'a>,
     pub(crate) messages: Vec<Message<'b, 'a>>,
     pub(crate) blocks: Vec<Block<'b, 'a>>,
+    /// The places in `blocks` of each kind: there are few kinds, and most rules ask for one.
+    kinds: Vec<(Cow<'b, str>, Vec<usize>)>,
 }
 
 /// A message.
@@ -18,6 +20,7 @@ pub(crate) struct Message<'b, 'a> {
     pub(crate) node: &'b Node<'a>,
     /// Empty where it has none.
     pub(crate) role: Cow<'b, str>,
+    pub(crate) content: Option<&'b Node<'a>>,
     blocks: Range<usize>,
 }
 
@@ -27,6 +30,8 @@ pub(crate) struct Block<'b, 'a> {
     pub(crate) kind: Cow<'b, str>,
     /// What is of that kind.
     pub(crate) node: &'b Node<'a>,
+    /// The call that it is or answers.
+    pub(crate) call: Option<Cow<'b, str>>,
 }
 
 /// Where a block stands.
@@ -45,22 +50,37 @@ impl fmt::Display for Place {
 /// The kinds of a block, with what is of that kind.
 pub(crate) type Kinds = for<'b, 'a> fn(&'b Node<'a>, &mut dyn FnMut(Cow<'b, str>, &'b Node<'a>));
 
+/// The field of a kind of block that names a call.
+pub(crate) type CallKey = fn(&str) -> Option<&'static str>;
+
 impl<'b, 'a> View<'b, 'a> {
-    /// A view of a request, whose blocks say what they are by `kinds`.
-    pub(crate) fn of(body: &'b Node<'a>, kinds: Kinds) -> View<'b, 'a> {
+    /// A view of a request, whose blocks say what they are by `kinds`, and which call they speak of by `call_key`.
+    pub(crate) fn of(body: &'b Node<'a>, kinds: Kinds, call_key: CallKey) -> View<'b, 'a> {
         let items = body.get("messages").and_then(Node::as_array).unwrap_or_default();
-        let mut view = View { body, messages: Vec::with_capacity(items.len()), blocks: Vec::new() };
+        let (messages, blocks) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
+        let mut view = View { body, messages, blocks, kinds: Vec::new() };
         for (message, node) in items.iter().enumerate() {
             let start = view.blocks.len();
-            let content = node.get("content").and_then(Node::as_array).unwrap_or_default();
-            for (block, content) in content.iter().enumerate().filter(|(_, block)| block.is_object()) {
+            let content = node.get("content");
+            let blocks = content.and_then(Node::as_array).unwrap_or_default();
+            for (block, content) in blocks.iter().enumerate().filter(|(_, block)| block.is_object()) {
                 let place = Place { message, block };
-                kinds(content, &mut |kind, node| view.blocks.push(Block { place, kind, node }));
+                kinds(content, &mut |kind, node| view.push(place, kind, node, call_key));
             }
             let role = node.get_str("role").unwrap_or_default();
-            view.messages.push(Message { node, role, blocks: start..view.blocks.len() });
+            view.messages.push(Message { node, role, content, blocks: start..view.blocks.len() });
         }
         view
+    }
+
+    fn push(&mut self, place: Place, kind: Cow<'b, str>, node: &'b Node<'a>, call_key: CallKey) {
+        let call = call_key(&kind).and_then(|key| node.get_str(key));
+        let index = self.blocks.len();
+        match self.kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, places)) => places.push(index),
+            None => self.kinds.push((kind.clone(), vec![index])),
+        }
+        self.blocks.push(Block { place, kind, node, call });
     }
 
     /// The blocks of a message.
@@ -70,7 +90,8 @@ impl<'b, 'a> View<'b, 'a> {
 
     /// The blocks of a kind.
     pub(crate) fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Block<'b, 'a>> {
-        self.blocks.iter().filter(move |block| block.kind == kind)
+        let places = self.kinds.iter().find(|(known, _)| known == kind).map_or(&[][..], |(_, places)| places);
+        places.iter().filter_map(|place| self.blocks.get(*place))
     }
 
     /// The role of the message that a block stands in.
@@ -79,27 +100,18 @@ impl<'b, 'a> View<'b, 'a> {
     }
 }
 
-impl Block<'_, '_> {
-    /// A text of it.
-    pub(crate) fn text(&self, key: &str) -> Option<Cow<'_, str>> {
-        self.node.get_str(key)
-    }
-}
-
 /// The ids that stand in a list twice, by their second places.
-pub(crate) fn repeated<'i, P: Copy>(ids: impl Iterator<Item = (P, Cow<'i, str>)>) -> Vec<P> {
-    let ids: Vec<_> = ids.collect();
-    if ids.len() < 2 {
-        return Vec::new();
-    }
-    let mut seen = std::collections::HashSet::with_capacity(ids.len());
-    ids.iter().filter(|(_, id)| !seen.insert(&**id)).map(|(place, _)| *place).collect()
+pub(crate) fn repeated<'i, P: Copy>(mut ids: impl Iterator<Item = (P, &'i str)>) -> Vec<P> {
+    let (Some(first), Some(second)) = (ids.next(), ids.next()) else { return Vec::new() };
+    let mut seen = std::collections::HashSet::new();
+    let again = [first, second].into_iter().chain(ids).filter(|(_, id)| !seen.insert(*id));
+    again.map(|(place, _)| place).collect()
 }
 
 /// Those of `ids` that are not among `known`.
 pub(crate) fn missing<'i, P: Copy>(
-    ids: impl Iterator<Item = (P, Cow<'i, str>)>,
-    known: impl Iterator<Item = Cow<'i, str>>,
+    ids: impl Iterator<Item = (P, &'i str)>,
+    known: impl Iterator<Item = &'i str>,
 ) -> Vec<P> {
     let mut ids = ids.peekable();
     if ids.peek().is_none() {

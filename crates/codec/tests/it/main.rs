@@ -5,6 +5,7 @@ mod anthropic;
 mod bedrock;
 mod beside;
 mod classic;
+mod clients;
 mod cognesy;
 mod corpus;
 mod gemini;

@@ -130,9 +130,12 @@ impl Endpoints {
     pub fn open(&self, reference: &str, carry: &Carry<'_>) -> Result<Vec<Arc<WireModel>>> {
         let endpoint = self.find(reference)?;
         let others = endpoint.fallback.iter().map(|name| self.find(name));
-        std::iter::once(Ok(endpoint)).chain(others).map(|found| {
-            let endpoint = found?;
-            Ok(Arc::new(endpoint.model(carry(endpoint)?)?))
-        }).collect()
+        std::iter::once(Ok(endpoint))
+            .chain(others)
+            .map(|found| {
+                let endpoint = found?;
+                Ok(Arc::new(endpoint.model(carry(endpoint)?)?))
+            })
+            .collect()
     }
 }

@@ -22,12 +22,20 @@ pub static RULES: &[&[Rule]] = &[content::RULES, tools::RULES, settings::RULES];
 const REQUIRED: &[&str] = &["AN-MODEL", "AN-MAXTOKENS"];
 
 /// Checks a request body, the request of an exchange, or a session before it is put right.
-pub fn lint(input: Input<'_>, strictness: Strictness) -> Result<Vec<Finding>> {
+pub fn lint(input: &Input<'_>, strictness: Strictness) -> Result<Vec<Finding>> {
     if let Some(body) = input.document().ok().and_then(|document| request_of(&document.node, is_request)) {
         return Ok(check(body, strictness));
     }
-    let codec = crate::sniff(&input)?.codec;
-    let decoded = codec.decode(input, &DecodeOptions::default())?;
+    let codec = match crate::sniff(input) {
+        Ok(sniffed) => sniffed.codec,
+        // What is nobody else's and has messages is a request, broken as it may be.
+        Err(error) => {
+            let node = input.document().ok().map(|document| &document.node);
+            let body = node.filter(|node| node.get("messages").and_then(Node::as_array).is_some());
+            return body.map(|body| check(body, strictness)).ok_or(error);
+        }
+    };
+    let decoded = codec.decode(input.again(), &DecodeOptions::default())?;
     let Some(session) = decoded.archive.main_session() else {
         return Err(Error::new(ErrorKind::NotFound, "there is no session to check"));
     };
@@ -38,7 +46,7 @@ pub fn lint(input: Input<'_>, strictness: Strictness) -> Result<Vec<Finding>> {
 }
 
 fn check(body: &Node<'_>, strictness: Strictness) -> Vec<Finding> {
-    let view = View::of(body, content::kinds);
+    let view = View::of(body, content::kinds, tools::call_key);
     RULES.iter().flat_map(|rules| findings(rules, &view, strictness)).collect()
 }
 

@@ -11,7 +11,7 @@ use crate::codec::EncodeOptions;
 use crate::wire::degrade::{object_of, placeholder, wrapped};
 use crate::wire::dialogue::{At, Dialogue, Item, Message, Side, UNKNOWN_OUTCOME, Wants, legal};
 use crate::wire::fields::Writing;
-use crate::wire::prefix;
+use crate::wire::prefix::{self, is_of_other_account};
 
 /// The model that a request is for where nothing names one.
 const MODEL: &str = "claude-sonnet-4-5";
@@ -31,9 +31,19 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     let host = platform(session.extra.fields(WIRE).unwrap_or(&empty));
     let is_own = session.extra.part(WIRE).is_some();
     let broken = prefix::broken(session);
-    let sends = |at: At, block: &Block| match broken.contains(&at.indices()) {
-        true => Err((LossKind::Dropped, "what stands before it is not what it was signed with")),
-        false => sends(block, host, &model, is_own),
+    let sends = |at: At, block: &Block| {
+        let (turn, _) = at.indices();
+        let turn = session.turns.get(turn);
+        let is_home = is_own || turn.is_some_and(|turn| turn.api.as_deref() == Some(WIRE));
+        match &block.body {
+            Body::Reasoning(_) if broken.contains(&at.indices()) => {
+                Err((LossKind::Dropped, "what stands before it is not what it was signed with"))
+            }
+            Body::Reasoning(reasoning) if is_of_other_account(reasoning, turn, options.account.as_deref()) => {
+                Err((LossKind::Dropped, "only the account it was made for can verify it"))
+            }
+            _ => sends(block, host, &model, is_home),
+        }
     };
     let wants = Wants { wire: WIRE, id_char: is_word, id_length: ID_LENGTH, sends: &sends };
     let dialogue = Dialogue::of(session, &wants);

@@ -7,7 +7,7 @@ use super::{WIRE, decode, request, restore, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
 use crate::wire::frame::aws;
-use crate::wire::{Assembler, Kind, Parts, Wire};
+use crate::wire::{Assembler, Delivery, Kind, Parts, Wire};
 
 static SPEC: Spec = Spec {
     id: WIRE,
@@ -101,6 +101,15 @@ impl Wire for Messages {
 
     fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         request::next(session, options)
+    }
+
+    fn deliver(&self, body: &mut Object, _: Option<&str>, delivery: Delivery) {
+        body.remove("stream");
+        // There it is said in the address.
+        let is_bedrock = decode::platform(body) == "bedrock";
+        if delivery == Delivery::Stream && !is_bedrock {
+            body.push("stream", true);
+        }
     }
 
     fn assembler(&self) -> Box<dyn Assembler> {

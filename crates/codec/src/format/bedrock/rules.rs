@@ -104,6 +104,11 @@ pub(super) fn kinds<'b, 'a>(block: &'b Node<'a>, found: &mut dyn FnMut(Cow<'b, s
     }
 }
 
+/// Both kinds name their call alike.
+pub(super) fn call_key(kind: &str) -> Option<&'static str> {
+    matches!(kind, "toolUse" | "toolResult").then_some("toolUseId")
+}
+
 /// The blocks of one kind that are objects.
 fn of_kind<'v, 'b, 'a>(view: &'v View<'b, 'a>, kind: &'static str) -> impl Iterator<Item = &'v Block<'b, 'a>> {
     view.of_kind(kind).filter(|block| block.node.is_object())
@@ -113,12 +118,12 @@ fn ids<'v>(
     view: &'v View<'_, '_>,
     message: Option<&'v Message<'_, '_>>,
     kind: &'static str,
-) -> impl Iterator<Item = (Place, Cow<'v, str>)> {
+) -> impl Iterator<Item = (Place, &'v str)> {
     let blocks = message.map(|message| view.blocks_of(message)).unwrap_or_default();
     blocks
         .iter()
         .filter(move |block| block.kind == kind)
-        .filter_map(|block| Some((block.place, block.text("toolUseId")?)))
+        .filter_map(|block| Some((block.place, block.call.as_deref()?)))
 }
 
 /// The places of blocks of a kind for which something is wrong.
@@ -180,7 +185,7 @@ fn empty_error(view: &View<'_, '_>) -> Found {
 }
 
 fn no_content(view: &View<'_, '_>) -> Found {
-    let is_empty = |message: &Message<'_, '_>| items(message.node, "content").is_empty();
+    let is_empty = |message: &Message<'_, '_>| message.content.and_then(Node::as_array).is_none_or(<[_]>::is_empty);
     let empty = view.messages.iter().enumerate().filter(|(_, message)| is_empty(message));
     empty.map(|(index, _)| (format!("messages[{index}].content"), "it is empty".to_owned())).collect()
 }

@@ -7,7 +7,7 @@ use super::{WIRE, decode, request, restore, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
 use crate::wire::frame::aws;
-use crate::wire::{Assembler, Kind, Parts, Wire};
+use crate::wire::{Assembler, Delivery, Kind, Naming, Parts, Wire};
 
 static SPEC: Spec = Spec {
     id: WIRE,
@@ -42,7 +42,7 @@ impl Wire for Converse {
         let Some(messages) = body.get("messages").and_then(Json::as_array) else { return Guess::no() };
         let own = ["inferenceConfig", "toolConfig", "modelId", "additionalModelRequestFields", "guardrailConfig"];
         let is_own = own.iter().any(|key| body.contains(key));
-        if messages.iter().any(|message| !is_message(message)) {
+        if messages.iter().any(|message| !is_message(message, is_own)) {
             return Guess::no();
         }
         match (is_own, messages.is_empty()) {
@@ -81,22 +81,43 @@ impl Wire for Converse {
         request::next(session, options)
     }
 
+    fn naming(&self) -> Naming {
+        Naming::Address("modelId")
+    }
+
+    /// It is said in the address.
+    fn deliver(&self, _: &mut Object, _: Option<&str>, _: Delivery) {}
+
     fn assembler(&self) -> Box<dyn Assembler> {
         Box::new(stream::Stream::default())
     }
 }
 
-/// Whether every block of a message is named by its key.
-fn is_message(message: &Json) -> bool {
-    let Some(blocks) = message.as_object().and_then(|message| message.get("content")).and_then(Json::as_array) else {
-        return false;
-    };
-    let known = ["text", "image", "document", "video", "audio", "toolUse", "toolResult", "guardContent", "cachePoint"];
-    let more = ["reasoningContent", "citationsContent", "searchResult"];
-    let is_block = |block: &Json| {
-        block
-            .as_object()
-            .is_some_and(|block| !block.contains("type") && known.iter().chain(&more).any(|key| block.contains(key)))
-    };
-    blocks.iter().all(is_block) && message.as_object().is_some_and(|message| message.contains("role"))
+/// The kinds of blocks that are known.
+const KINDS: &[&str] = &[
+    "text",
+    "image",
+    "document",
+    "video",
+    "audio",
+    "toolUse",
+    "toolResult",
+    "guardContent",
+    "cachePoint",
+    "reasoningContent",
+    "citationsContent",
+    "searchResult",
+    "toolAddition",
+    "toolRemoval",
+];
+
+/// Whether every block of a message is named by its key. A kind that is not known yet is one where the body is Converse's
+/// beyond doubt.
+fn is_message(message: &Json, is_own: bool) -> bool {
+    let Some(message) = message.as_object().filter(|message| message.contains("role")) else { return false };
+    let Some(blocks) = message.get("content").and_then(Json::as_array) else { return false };
+    blocks.iter().all(|block| {
+        let Some(block) = block.as_object().filter(|block| !block.contains("type")) else { return false };
+        is_own || KINDS.iter().any(|kind| block.contains(kind))
+    })
 }

@@ -9,13 +9,16 @@ use turnkeep_model::{
 use super::{FORMAT, options, restore, spelled};
 use crate::take;
 use crate::turns::TurnBuilder;
-use crate::wire::Parts;
+use crate::wire::{Parts, prefix};
 
 /// The session of some bodies, and the order of their fields where it is not the usual one.
 pub(super) fn session(parts: Parts) -> Result<(Session, Vec<Loss>)> {
     let original = parts.clone();
     let mut session = read(parts)?;
     restore::note_order(&original, &mut session);
+    if original.request.is_some() {
+        prefix::stamp(&mut session);
+    }
     Ok((session, Vec::new()))
 }
 

@@ -29,13 +29,12 @@ pub(crate) fn rules() -> Vec<Rule> {
 ///
 /// # Errors
 /// Where the bytes are unusable.
-pub(crate) fn lint(input: Input<'_>, strictness: Strictness) -> Result<Vec<Finding>> {
-    if input.document().is_ok_and(|document| request_of(&document.node).is_some()) {
-        let Document { node, text, .. } = input.into_document()?;
-        let body = request_of(&node).unwrap_or(&node);
-        return Ok(check(body, Some(text), strictness));
+pub(crate) fn lint(input: &Input<'_>, strictness: Strictness) -> Result<Vec<Finding>> {
+    let document = input.document().ok();
+    if let Some((body, document)) = document.and_then(|document| Some((request_of(&document.node)?, document))) {
+        return Ok(check(body, Some(document.text), strictness));
     }
-    let (_, decoded) = crate::convert::decode(input, None, &DecodeOptions::default())?;
+    let (_, decoded) = crate::convert::decode(input.again(), None, &DecodeOptions::default())?;
     let Some(session) = decoded.archive.main_session() else {
         return Err(Error::new(ErrorKind::NotFound, "there is no session to check"));
     };

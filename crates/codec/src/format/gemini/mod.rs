@@ -3,10 +3,12 @@
 mod decode;
 mod lint;
 mod options;
+mod piecewise;
 mod request;
 mod restore;
 mod rules;
 mod settle;
+mod signature;
 mod stream;
 mod view;
 mod wire;

@@ -1,11 +1,12 @@
 //! The next request of any session: made valid for the vendor, then written.
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Author, Block, Body, Data, Loss, LossKind, Part, Reasoning, Session, Text, ToolResult};
+use turnkeep_model::{Author, Block, Body, Data, Loss, LossKind, Part, Reasoning, Session, Text, ToolResult, Turn};
 
-use super::{FORMAT, options, restore, settle};
+use super::{FORMAT, options, restore, settle, signature};
 use crate::codec::EncodeOptions;
 use crate::wire::Kind;
+use crate::wire::prefix::is_of_other_account;
 use crate::wire::repair::{History, IdRule, Piece, Sends, speaker};
 
 /// What stands for the signature of a call that another model made, in the words of the vendor's documentation.
@@ -16,8 +17,10 @@ const IDS: IdRule = IdRule { shortest: 1, longest: 128, legal: |c| c.is_ascii_gr
 /// The next request, and what is known of what did not survive.
 pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss>) {
     let own = is_own(session);
-    let mut history = history(session, own);
-    let mut losses = std::mem::take(&mut history.losses);
+    let mut losses = Vec::new();
+    let model = model(session, wanted, &mut losses);
+    let mut history = history(session, own, &model, wanted);
+    losses.append(&mut history.losses);
     let (blocks, _) = history.into_blocks();
     let (system, talk): (Vec<&Block>, Vec<&Block>) =
         blocks.iter().partition(|block| matches!(block.author, Author::System | Author::Developer));
@@ -27,7 +30,7 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
         body.push("systemInstruction", Json::Object([("parts", Json::Array(parts))].into_iter().collect::<Object>()));
     }
     body.push("contents", contents(&talk));
-    body.push("model", model(session, wanted, &mut losses));
+    body.push("model", model);
     if own {
         let rest = session.extra.fields(FORMAT).into_iter().flat_map(Object::iter);
         for (key, value) in rest.filter(|(key, _)| !matches!(&*key.to_str_lossy(), "contents" | "model")) {
@@ -70,13 +73,20 @@ fn writable(session: &Session, own: bool, losses: &mut Vec<Loss>) -> Session {
     head
 }
 
-fn history(session: &Session, own: bool) -> History {
+fn history(session: &Session, own: bool, model: &str, wanted: &EncodeOptions) -> History {
     let mut history = History::of(session);
+    let is_home = |turn: Option<&Turn>| own || turn.is_some_and(|turn| turn.api.as_deref() == Some(FORMAT));
     if !own {
-        history.forget_extras();
+        history.forget_extras(Some(FORMAT));
     }
-    history.limit_reasoning(session, |reasoning, _| sends(reasoning, own));
-    history.plain_bodies(|_| own);
+    let account = wanted.account.as_deref();
+    signature::limit(&mut history, session, model, account);
+    history.limit_reasoning(session, |reasoning, turn| {
+        let verifies = !is_of_other_account(reasoning, turn, account)
+            && signature::verifies(reasoning.scope.as_ref().and_then(|scope| scope.model.as_deref()), model);
+        sends(reasoning, is_home(turn) && (reasoning.signature.is_none() || verifies))
+    });
+    history.plain_bodies(session, |_, turn| is_home(turn));
     history.describe_media(|media, _| own || settle::takes(media), |_| false);
     if !own {
         settle::bodies(&mut history);

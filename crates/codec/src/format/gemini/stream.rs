@@ -3,7 +3,7 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Error, ErrorKind, Result};
 
-use super::spelled;
+use super::{piecewise, spelled};
 use crate::take;
 use crate::wire::{Assembled, Assembler, Beside, Delta};
 
@@ -117,6 +117,10 @@ impl Content {
     }
 
     fn join_part(&mut self, part: Json, deltas: &mut Vec<Delta>) {
+        let part = match self.go_on(part, deltas) {
+            Some(part) => part,
+            None => return,
+        };
         let text = part.as_object().and_then(|part| part.get_str("text")).map(std::borrow::Cow::into_owned);
         let thought = is_thought(&part);
         let joins = self.parts.last().is_some_and(|last| can_join(&last.object, &part));
@@ -134,6 +138,22 @@ impl Content {
             Some(text) if thought => deltas.push(Delta::Reasoning { block, text }),
             Some(text) => deltas.push(Delta::Text { block, text }),
             None => {}
+        }
+    }
+}
+
+impl Content {
+    /// Adds a piece of a call's arguments to the call that goes on; any other part is given back.
+    fn go_on(&mut self, part: Json, deltas: &mut Vec<Delta>) -> Option<Json> {
+        let block = self.parts.len().saturating_sub(1);
+        let open = self.parts.last_mut().and_then(|last| piecewise::open_call(&mut last.object));
+        match (open, piecewise::piece(&part)) {
+            (Some(call), Some(piece)) => {
+                let text = piecewise::join(call, piece);
+                deltas.extend(Some(text).filter(|text| !text.is_empty()).map(|text| Delta::Arguments { block, text }));
+                None
+            }
+            _ => Some(part),
         }
     }
 }

@@ -6,7 +6,7 @@ use turnkeep_model::{Loss, Result, Session};
 use super::{decode, request, restore, spelled, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
-use crate::wire::{Assembler, Kind, Parts, Wire};
+use crate::wire::{Assembler, Delivery, Kind, Naming, Parts, Wire};
 
 /// `gemini.contents`
 pub(crate) struct Gemini;
@@ -82,6 +82,13 @@ impl Wire for Gemini {
     fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         request::next(session, options)
     }
+
+    fn naming(&self) -> Naming {
+        Naming::Address("model")
+    }
+
+    /// It is said in the address.
+    fn deliver(&self, _: &mut Object, _: Option<&str>, _: Delivery) {}
 
     fn assembler(&self) -> Box<dyn Assembler> {
         Box::<stream::Stream>::default()

@@ -2,16 +2,12 @@
 
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::status::TurnError;
-use turnkeep_model::{
-    Block, Effort, Error, ErrorKind, Finish, FinishReason, Loss, Options, ResponseFormat, ResponseKind, Result,
-    Session, Time, Turn,
-};
+use turnkeep_model::{Block, Effort, Finish, FinishReason, Options, ResponseFormat, ResponseKind, Session, Time, Turn};
 
 use super::message::Messages;
 use super::{ID, restore};
 use crate::format::openai_chat::options::{put_tools, take_tools};
-use crate::turns::TurnBuilder;
-use crate::wire::Parts;
+use crate::wire::spoken::Spoken;
 use crate::wire::taken::{Fields, Notes, is_string};
 
 const REQUEST: &[&str] = &["model", "messages", "tools", "format", "think", "options", "stream"];
@@ -19,68 +15,21 @@ const OPTIONS: &[&str] =
     &["temperature", "top_p", "top_k", "num_predict", "presence_penalty", "frequency_penalty", "seed", "stop"];
 const RESPONSE: &[&str] = &["model", "created_at", "message", "done_reason", "done"];
 
-/// The session that some bodies hold.
-pub(super) fn decode(parts: Parts) -> Result<(Session, Vec<Loss>)> {
-    let mut session = Session::default();
-    let mut messages = Messages::default();
-    let mut turns = TurnBuilder::default();
-    let mut asked = None;
-    if let Some(request) = parts.request {
-        let mut fields = Fields::new(object(request, "request")?, REQUEST);
-        match fields.array("messages") {
-            Some(items) => items.into_iter().for_each(|item| add(&mut turns, messages.next(item))),
-            None => fields.note("messages", "absent"),
-        }
-        take_settings(&mut fields, &mut session);
-        asked = Some(fields.string("model"));
-        fields.leave(ID, &mut session.extra);
-    }
-    match parts.response {
-        Some(response) => {
-            let answer = answer(object(response, "response")?, &mut messages);
-            session.turns = answered(turns, answer);
-        }
-        None => session.turns = turns.finish(),
-    }
-    if let Some(model) = asked {
-        place_model(&mut session, model);
-    }
-    Ok((session, Vec::new()))
-}
+impl Spoken for Messages {
+    const ID: &'static str = ID;
+    const REQUEST: &'static [&'static str] = REQUEST;
 
-fn object(body: Json, what: &str) -> Result<Object> {
-    match body {
-        Json::Object(object) => Ok(object),
-        other => Err(Error::new(ErrorKind::Corrupt, format!("expected an object, found {}", other.kind())).path(what)),
+    fn message(&mut self, message: Json) -> Vec<Block> {
+        self.next(message)
     }
-}
 
-fn add(turns: &mut TurnBuilder, blocks: Vec<Block>) {
-    if blocks.iter().any(Block::is_answer) {
-        turns.begin_answer();
+    fn settings(fields: &mut Fields, session: &mut Session) {
+        take_settings(fields, session);
     }
-    blocks.into_iter().for_each(|block| turns.push(block));
-}
 
-/// The model that was asked is the one of the turn that waits for its answer, or that it answered.
-fn place_model(session: &mut Session, model: Option<String>) {
-    let extra = &mut session.extra;
-    match (session.turns.last_mut(), model) {
-        (Some(last), Some(model)) if last.model.is_none() && !last.blocks.iter().any(Block::is_answer) => {
-            last.model = Some(model);
-        }
-        (Some(last), Some(model)) if last.model.as_ref() == Some(&model) => {}
-        (_, Some(model)) => extra.part_mut(ID).fields.push("model", model),
-        (Some(last), None) if last.model.is_some() => extra.part_mut(ID).spelling.set("model", "absent"),
-        (_, None) => {}
+    fn answer(&mut self, body: Object) -> (Turn, Vec<Block>) {
+        answer(body, self)
     }
-}
-
-/// The model that a request was for.
-pub(super) fn asked_model(session: &Session) -> Option<String> {
-    let notes = Notes::of(&session.extra, ID);
-    let asked = session.turns.last().and_then(|turn| turn.model.clone());
-    asked.filter(|_| notes.field("model").is_none() && !notes.is("model", "absent"))
 }
 
 fn take_settings(fields: &mut Fields, session: &mut Session) {
@@ -175,23 +124,6 @@ fn options(options: &Options) -> Object {
         inner.push("stop", options.stop.iter().map(|text| Json::from(text.as_str())).collect::<Vec<_>>());
     }
     inner
-}
-
-/// The turns of a request and the answer to it: the answer's blocks join the turn that waits for one.
-fn answered(mut turns: TurnBuilder, (mut head, blocks): (Turn, Vec<Block>)) -> Vec<Turn> {
-    let is_empty = blocks.is_empty();
-    turns.begin_answer();
-    blocks.into_iter().for_each(|block| turns.push(block));
-    let mut turns = turns.finish();
-    let open = turns.last().is_some_and(|turn| !turn.blocks.iter().any(Block::is_answer));
-    if is_empty && !open {
-        turns.push(Turn::default());
-    }
-    if let Some(last) = turns.last_mut() {
-        head.blocks = std::mem::take(&mut last.blocks);
-        *last = head;
-    }
-    turns
 }
 
 fn answer(body: Object, messages: &mut Messages) -> (Turn, Vec<Block>) {

@@ -86,13 +86,12 @@ pub(crate) fn rules() -> Vec<&'static crate::lint::Rule> {
 ///
 /// # Errors
 /// Where the bytes are unusable.
-pub(crate) fn lint(input: Input<'_>, strictness: Strictness) -> Result<Vec<Finding>> {
-    let is_request = input.document().is_ok_and(|document| document.node.get("messages").is_some());
-    if is_request {
-        let Document { node, text, .. } = input.into_document()?;
-        return Ok(check(&node, text, strictness));
+pub(crate) fn lint(input: &Input<'_>, strictness: Strictness) -> Result<Vec<Finding>> {
+    let document = input.document().ok().filter(|document| document.node.get("messages").is_some());
+    if let Some(document) = document {
+        return Ok(check(&document.node, document.text, strictness));
     }
-    let (_, decoded) = crate::convert::decode(input, None, &DecodeOptions::default())?;
+    let (_, decoded) = crate::convert::decode(input.again(), None, &DecodeOptions::default())?;
     let Some(session) = decoded.archive.main_session() else { return Ok(Vec::new()) };
     if session.extra.spelling(super::ID, "kind").is_some() {
         return Ok(Vec::new());

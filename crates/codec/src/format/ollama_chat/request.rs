@@ -30,10 +30,10 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
 fn history(session: &Session, own: bool) -> History {
     let mut history = History::of(session);
     if !own {
-        history.forget_extras();
+        history.forget_extras(Some(ID));
     }
     history.limit_reasoning(session, |_, _| Sends::Text);
-    history.plain_bodies(|_| false);
+    history.plain_bodies(session, |_, _| false);
     let takes = |media: &Media, block: &Block| {
         let image = media.media_type.as_deref().is_none_or(|kind| kind.starts_with("image/"));
         block.author == Author::User && image && media.inline.is_some()

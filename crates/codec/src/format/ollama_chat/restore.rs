@@ -6,12 +6,13 @@ use turnkeep_model::{Author, Block, Body, CallId, Part, Session, ToolCall, ToolR
 use super::message::{CALL, FUNCTION, MESSAGE};
 use super::{ID, body};
 use crate::wire::repair::speaker;
+use crate::wire::spoken::asked_model;
 use crate::wire::taken::Notes;
 use crate::wire::{Kind, Parts};
 
 /// The bodies that a session was decoded from.
 pub(super) fn parts(session: &Session, kind: Kind) -> Parts {
-    let request = || Some(Json::Object(body::request(session, body::asked_model(session).as_deref(), asked(session))));
+    let request = || Some(Json::Object(body::request(session, asked_model(session, ID).as_deref(), asked(session))));
     let answer = session.turns.iter().rfind(|turn| is_answer(turn)).or(session.turns.last());
     let response = || Some(Json::Object(answer.map(body::response).unwrap_or_default()));
     match kind {

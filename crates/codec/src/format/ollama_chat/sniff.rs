@@ -19,7 +19,7 @@ pub(super) fn request(body: &Object) -> Guess {
     }
     let own = ["think", "keep_alive"].iter().any(|key| body.contains(key))
         || body.get("options").and_then(Json::as_object).is_some();
-    let spoken = objects.iter().any(|message| message.contains("tool_name") || message.contains("images"));
+    let spoken = objects.iter().any(|message| message.contains("tool_name") || has_images(message));
     let called = objects
         .iter()
         .flat_map(|message| calls(message))
@@ -30,6 +30,12 @@ pub(super) fn request(body: &Object) -> Guess {
         () if objects.iter().all(plain) => Guess::likely("it has `messages` of plain text"),
         () => Guess::no(),
     }
+}
+
+/// Images are texts of bytes here, and objects with other vendors.
+fn has_images(message: &Object) -> bool {
+    let images = message.get("images").and_then(Json::as_array);
+    images.is_some_and(|images| !images.is_empty() && images.iter().all(|image| image.as_str().is_some()))
 }
 
 fn calls(message: &Object) -> impl Iterator<Item = &Object> {

@@ -3,10 +3,11 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Loss, Result, Session};
 
-use super::{ID, body, request, restore, sniff, stream};
+use super::message::Messages;
+use super::{ID, request, restore, sniff, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
-use crate::wire::{Assembler, Kind, Parts, Wire};
+use crate::wire::{Assembler, Delivery, Kind, Parts, Wire, spoken};
 
 /// Ollama's chat wire.
 pub(crate) struct OllamaWire;
@@ -45,7 +46,7 @@ impl Wire for OllamaWire {
     }
 
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)> {
-        body::decode(parts)
+        spoken::decode::<Messages>(parts, &mut std::iter::empty())
     }
 
     fn restore(&self, session: &Session, kind: Kind) -> Parts {
@@ -54,6 +55,12 @@ impl Wire for OllamaWire {
 
     fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         request::next(session, options)
+    }
+
+    /// What is not said is a stream here.
+    fn deliver(&self, body: &mut Object, _: Option<&str>, delivery: Delivery) {
+        body.remove("stream");
+        body.push("stream", delivery == Delivery::Stream);
     }
 
     fn assembler(&self) -> Box<dyn Assembler> {

@@ -2,94 +2,32 @@
 
 use turnkeep_model::json::{Json, Number, Object};
 use turnkeep_model::status::TurnError;
-use turnkeep_model::{Block, Error, ErrorKind, Finish, FinishReason, Loss, Result, Scope, Session, Time, Turn, TurnId};
+use turnkeep_model::{Block, Finish, FinishReason, Scope, Session, Time, Turn, TurnId};
 
 use super::message::Messages;
 use super::{ID, options, profile, restore, usage};
-use crate::turns::TurnBuilder;
-use crate::wire::Parts;
+use crate::wire::spoken::Spoken;
 use crate::wire::taken::{Fields, Notes, plain_count};
 
 const RESPONSE: &[&str] = &["id", "object", "created", "model", "choices", "usage", "error"];
 const CHOICE: &[&str] = &["index", "message", "logprobs", "finish_reason"];
 const ERROR: &[&str] = &["message", "type"];
 
-/// The session that some bodies hold.
-pub(super) fn decode(parts: Parts) -> Result<(Session, Vec<Loss>)> {
-    decode_history(parts, &mut std::iter::empty())
-}
+impl Spoken for Messages {
+    const ID: &'static str = ID;
+    const REQUEST: &'static [&'static str] = options::REQUEST;
 
-/// The same, where the request's messages come apart.
-pub(super) fn decode_history(parts: Parts, apart: &mut dyn Iterator<Item = Json>) -> Result<(Session, Vec<Loss>)> {
-    let mut session = Session::default();
-    let mut messages = Messages::default();
-    let mut turns = TurnBuilder::default();
-    let mut asked_model = None;
-    if let Some(request) = parts.request {
-        let mut fields = Fields::new(object(request, "request")?, options::REQUEST);
-        match fields.array("messages") {
-            Some(items) => items.into_iter().chain(apart).for_each(|item| add(&mut turns, messages.next(item))),
-            None => fields.note("messages", "absent"),
-        }
-        options::take(&mut fields, &mut session);
-        asked_model = Some(fields.string("model"));
-        fields.leave(ID, &mut session.extra);
+    fn message(&mut self, message: Json) -> Vec<Block> {
+        self.next(message)
     }
-    if let Some(response) = parts.response {
-        let answer = answer(object(response, "response")?, &mut messages);
-        session.turns = answered(turns, answer);
-    } else {
-        session.turns = turns.finish();
-    }
-    if let Some(model) = asked_model {
-        place_model(&mut session, model);
-    }
-    Ok((session, Vec::new()))
-}
 
-fn object(body: Json, what: &str) -> Result<Object> {
-    match body {
-        Json::Object(object) => Ok(object),
-        other => Err(Error::new(ErrorKind::Corrupt, format!("expected an object, found {}", other.kind())).path(what)),
+    fn settings(fields: &mut Fields, session: &mut Session) {
+        options::take(fields, session);
     }
-}
 
-fn add(turns: &mut TurnBuilder, blocks: Vec<Block>) {
-    if blocks.iter().any(Block::is_answer) {
-        turns.begin_answer();
+    fn answer(&mut self, body: Object) -> (Turn, Vec<Block>) {
+        answer(body, self)
     }
-    blocks.into_iter().for_each(|block| turns.push(block));
-}
-
-/// The model that was asked is the one of the turn that waits for its answer, or that it answered.
-fn place_model(session: &mut Session, model: Option<String>) {
-    let extra = &mut session.extra;
-    match (session.turns.last_mut(), model) {
-        (Some(last), Some(model)) if last.model.is_none() && !last.blocks.iter().any(Block::is_answer) => {
-            last.model = Some(model);
-        }
-        (Some(last), Some(model)) if last.model.as_ref() == Some(&model) => {}
-        (_, Some(model)) => extra.part_mut(ID).fields.push("model", model),
-        (Some(last), None) if last.model.is_some() => extra.part_mut(ID).spelling.set("model", "absent"),
-        (_, None) => {}
-    }
-}
-
-/// The turns of a request and the answer to it: the answer's blocks join the turn that waits for one.
-fn answered(mut turns: TurnBuilder, (mut head, blocks): (Turn, Vec<Block>)) -> Vec<Turn> {
-    let is_empty = blocks.is_empty();
-    turns.begin_answer();
-    blocks.into_iter().for_each(|block| turns.push(block));
-    let mut turns = turns.finish();
-    let open = turns.last().is_some_and(|turn| !turn.blocks.iter().any(Block::is_answer));
-    if is_empty && !open {
-        turns.push(Turn::default());
-    }
-    if let Some(last) = turns.last_mut() {
-        head.blocks = std::mem::take(&mut last.blocks);
-        *last = head;
-    }
-    turns
 }
 
 /// What a response says: all of a turn but its blocks, and those.

@@ -39,14 +39,12 @@ pub(crate) fn rules() -> Vec<&'static crate::lint::Rule> {
 ///
 /// # Errors
 /// Where the bytes are unusable.
-pub(crate) fn lint(input: Input<'_>, strictness: Strictness, name: &str) -> Result<Vec<Finding>> {
+pub(crate) fn lint(input: &Input<'_>, strictness: Strictness, name: &str) -> Result<Vec<Finding>> {
     let profile = profile::named(Some(name));
-    let is_request = input.document().is_ok_and(|document| document.node.get("messages").is_some());
-    if !is_request {
-        return foreign(input, strictness, profile);
+    match input.document().ok().filter(|document| document.node.get("messages").is_some()) {
+        Some(document) => Ok(check(&Request::of(&document.node), document.text, profile, strictness)),
+        None => foreign(input.again(), strictness, profile),
     }
-    let Document { node, text, .. } = input.into_document()?;
-    Ok(check(&Request::of(&node), text, profile, strictness))
 }
 
 fn check(request: &Request<'_>, text: &str, profile: &Profile, strictness: Strictness) -> Vec<Finding> {

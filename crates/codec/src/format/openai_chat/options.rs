@@ -190,13 +190,6 @@ fn tool(object: Object, id: &str) -> ToolSpec {
     spec
 }
 
-/// The model that a request was for.
-pub(super) fn asked_model(session: &Session) -> Option<String> {
-    let notes = Notes::of(&session.extra, ID);
-    let asked = session.turns.last().and_then(|turn| turn.model.clone());
-    asked.filter(|_| notes.field("model").is_none() && !notes.is("model", "absent"))
-}
-
 /// The request with these messages to this model.
 pub(super) fn request(session: &Session, model: Option<&str>, messages: Vec<Json>) -> Object {
     let notes = Notes::of(&session.extra, ID);

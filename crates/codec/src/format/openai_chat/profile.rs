@@ -59,6 +59,8 @@ pub(super) struct Profile {
     pub(super) families: &'static [&'static str],
     /// Whether it samples from `top_k` candidates.
     pub(super) top_k: bool,
+    /// Whether a stream tells what it used only where it is asked to.
+    pub(super) stream_usage: bool,
     /// The model to ask where nobody says which.
     pub(super) model: &'static str,
 }
@@ -83,6 +85,7 @@ const OPENAI: Profile = Profile {
     thinking_required: false,
     families: &["gpt-", "o1", "o3", "o4", "chatgpt", "ft:gpt"],
     top_k: false,
+    stream_usage: true,
     model: "gpt-5",
 };
 
@@ -103,6 +106,7 @@ pub(super) const PROFILES: &[Profile] = &[
         required: "any",
         prefix: true,
         families: &["mistral", "ministral", "codestral", "pixtral", "magistral", "devstral", "open-mi"],
+        stream_usage: false,
         model: "mistral-large-latest",
         ..COMPATIBLE
     },

@@ -3,7 +3,7 @@
 use turnkeep_model::json::{Json, Number, Object};
 use turnkeep_model::{
     Author, Block, Body, Effort, Loss, LossKind, Media, Options, Outcome, Part, Reasoning, ResponseKind, Session, Text,
-    ToolMode, ToolResult, ToolSpec,
+    ToolMode, ToolResult, ToolSpec, Turn,
 };
 
 use super::lint::settings::{knows_no_system, takes_no_stop};
@@ -83,11 +83,17 @@ fn origin(session: &Session) -> &'static Profile {
 /// The history as the vendor takes it.
 pub(super) fn history(session: &Session, profile: &Profile, own: bool) -> History {
     let mut history = History::of(session);
+    // An answer of the same vendor is its own, wherever the rest of the session came from.
+    let is_home = |turn: Option<&Turn>| {
+        let answered = turn.filter(|turn| turn.api.as_deref() == Some(ID));
+        own || !profile.strict && answered.is_some_and(|turn| turn.provider.as_deref() == Some(profile.name))
+    };
     if !own {
-        history.forget_extras();
+        let all = session.turns.iter().filter(|turn| turn.provider.is_some()).all(|turn| is_home(Some(turn)));
+        history.forget_extras(all.then_some(ID));
     }
-    history.limit_reasoning(session, |_, _| sends(profile, own));
-    history.plain_bodies(|kind| own && kind != "message" && kind != "part");
+    history.limit_reasoning(session, |_, turn| sends(profile, is_home(turn)));
+    history.plain_bodies(session, |kind, turn| is_home(turn) && kind != "message" && kind != "part");
     let takes = |media: &Media, block: &Block| block.author == Author::User && takes(media, profile, own);
     history.describe_media(takes, |_| false);
     history.remove_empty_text(str::is_empty);

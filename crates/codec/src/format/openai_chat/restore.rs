@@ -6,6 +6,7 @@ use turnkeep_model::{Author, Block, Body, CallId, Part, Reasoning, Session, Tool
 use super::message::{CALL, DETAIL, FUNCTION, MESSAGE, PART};
 use super::{ID, body, media, options};
 use crate::wire::repair::speaker;
+use crate::wire::spoken::asked_model;
 use crate::wire::taken::{Notes, arranged};
 use crate::wire::{Kind, Parts};
 
@@ -32,7 +33,7 @@ fn request(session: &Session) -> Json {
         !(answered && block.is_answer())
     });
     let blocks: Vec<&Block> = asked.map(|(_, _, block)| block).collect();
-    Json::Object(options::request(session, options::asked_model(session).as_deref(), messages(&blocks)))
+    Json::Object(options::request(session, asked_model(session, ID).as_deref(), messages(&blocks)))
 }
 
 /// The messages of blocks: those with one ordinal and one speaker are one.

@@ -24,12 +24,12 @@ struct Choice {
     fields: Object,
     message: Object,
     content: Option<String>,
-    parts: Vec<Json>,
+    parts: Vec<Part>,
     growing: Vec<(&'static str, String)>,
-    details: Vec<Object>,
+    details: Vec<Grown>,
     calls: Vec<Call>,
     legacy: Option<Call>,
-    audio: Object,
+    audio: Grown,
     logprobs: Object,
     finish: Option<Json>,
     /// What a screen has been shown, in order: the numbers of blocks.
@@ -41,6 +41,20 @@ enum Shown {
     Text,
     Reasoning,
     Call(usize),
+}
+
+/// A part of a content.
+enum Part {
+    Object(Grown),
+    /// What is no object.
+    Other(Json),
+}
+
+/// An object of which some texts grow.
+#[derive(Default)]
+struct Grown {
+    object: Object,
+    texts: Vec<(&'static str, String)>,
 }
 
 #[derive(Default)]
@@ -162,7 +176,7 @@ impl Choice {
                 ("reasoning_details", Json::Array(details)) => {
                     details.into_iter().for_each(|one| self.detail(one, beside));
                 }
-                ("audio", Json::Object(audio)) => grow(&mut self.audio, audio, &["data", "transcript"], beside),
+                ("audio", Json::Object(audio)) => self.audio.push(audio, &["data", "transcript"], beside),
                 ("annotations", Json::Array(more)) => append(&mut self.message, "annotations", more),
                 (name, Json::String(text)) if GROWING.contains(&name) => self.grow(name, &text.to_str_lossy(), deltas),
                 ("role", Json::String(role)) if role.to_str_lossy().is_empty() => {}
@@ -198,7 +212,10 @@ impl Choice {
 
     /// A piece of a content in parts: of the same kind as the last one, it goes on.
     fn part(&mut self, part: Json, deltas: &mut Vec<Delta>, beside: &mut Beside) {
-        let Json::Object(part) = part else { return self.parts.push(part) };
+        let part = match part {
+            Json::Object(part) => part,
+            other => return self.parts.push(Part::Other(other)),
+        };
         let kind = part.get_str("type").map(std::borrow::Cow::into_owned).unwrap_or_default();
         match kind.as_str() {
             "text" => {
@@ -211,14 +228,11 @@ impl Choice {
             }
             _ => {}
         }
+        let goes_on = |own: &Object| own.get_str("type").is_some_and(|own| own == kind);
         match self.parts.last_mut() {
-            Some(Json::Object(last)) if last.get_str("type").is_some_and(|own| own == kind) && kind == "text" => {
-                grow(last, part, &["text"], beside);
-            }
-            Some(Json::Object(last)) if last.get_str("type").is_some_and(|own| own == kind) && kind == "thinking" => {
-                think_on(last, part, beside);
-            }
-            _ => self.parts.push(Json::Object(part)),
+            Some(Part::Object(last)) if kind == "text" && goes_on(&last.object) => last.push(part, &["text"], beside),
+            Some(Part::Object(last)) if kind == "thinking" && goes_on(&last.object) => last.think_on(part, beside),
+            _ => self.parts.push(Part::Object(Grown { object: part, texts: Vec::new() })),
         }
     }
 
@@ -227,12 +241,13 @@ impl Choice {
             Json::Object(detail) => detail,
             other => return beside.keep_value(other),
         };
-        let same = |own: &&mut Object| {
+        let same = |own: &&mut Grown| {
+            let own = &own.object;
             own.get("type") == detail.get("type") && own.get("index") == detail.get("index") && !is_whole(&detail)
         };
         match self.details.last_mut().filter(same) {
-            Some(own) => grow(own, detail, &["text", "summary", "data"], beside),
-            None => self.details.push(detail),
+            Some(own) => own.push(detail, &["text", "summary", "data"], beside),
+            None => self.details.push(Grown { object: detail, texts: Vec::new() }),
         }
     }
 
@@ -294,11 +309,8 @@ impl Choice {
             Some(text) if self.parts.is_empty() => (!(text.is_empty() && calls)).then(|| Json::from(text)),
             text => {
                 let text = text.filter(|text| !text.is_empty());
-                let said = text.map(|text| {
-                    let part: Object = [("type", Json::from("text")), ("text", Json::from(text))].into_iter().collect();
-                    Json::Object(part)
-                });
-                let parts: Vec<Json> = self.parts.into_iter().chain(said).collect();
+                let said = text.map(text_part);
+                let parts: Vec<Json> = self.parts.into_iter().map(Part::finish).chain(said).collect();
                 (!parts.is_empty()).then(|| Json::from(parts))
             }
         };
@@ -309,7 +321,10 @@ impl Choice {
             message.push(name, text);
         }
         if !self.details.is_empty() {
-            message.push("reasoning_details", self.details.into_iter().map(Json::Object).collect::<Vec<_>>());
+            message.push(
+                "reasoning_details",
+                self.details.into_iter().map(|own| Json::Object(own.finish())).collect::<Vec<_>>(),
+            );
         }
         if !self.calls.is_empty() {
             rest.remove("tool_calls");
@@ -318,8 +333,9 @@ impl Choice {
         if let Some(Json::Object(mut call)) = self.legacy.map(Call::finish) {
             message.push("function_call", call.remove("function").unwrap_or_default());
         }
-        if !self.audio.is_empty() {
-            message.push("audio", self.audio);
+        let audio = self.audio.finish();
+        if !audio.is_empty() {
+            message.push("audio", audio);
         }
         rest.into_iter().for_each(|(key, value)| message.push(key, value));
         let mut choice = Object::new();
@@ -375,6 +391,64 @@ impl Call {
     }
 }
 
+impl Part {
+    fn finish(self) -> Json {
+        match self {
+            Part::Object(own) => Json::Object(own.finish()),
+            Part::Other(value) => value,
+        }
+    }
+}
+
+impl Grown {
+    /// Adds an object: texts named in `texts` go on, other fields are replaced.
+    fn push(&mut self, more: Object, texts: &[&'static str], beside: &mut Beside) {
+        for (key, value) in more {
+            let key = key.to_str_lossy();
+            let name = texts.iter().find(|name| **name == key && self.object.get_str(name).is_some());
+            match (name, &value) {
+                (Some(name), Json::String(text)) => self.append(name, &text.to_str_lossy(), text_in),
+                _ => set_last(&mut self.object, &key, value, beside),
+            }
+        }
+    }
+
+    /// Adds a piece of thinking, whose text stands in a list.
+    fn think_on(&mut self, more: Object, beside: &mut Beside) {
+        self.append(THINKING, &thinking_text(&more), |object, _| thinking_text(object));
+        let rest = more.into_iter().filter(|(key, _)| !matches!(&*key.to_str_lossy(), "type" | THINKING));
+        rest.for_each(|(key, value)| set_last(&mut self.object, &key.to_str_lossy(), value, beside));
+    }
+
+    fn append(&mut self, name: &'static str, more: &str, start: fn(&Object, &str) -> String) {
+        match self.texts.iter_mut().find(|(own, _)| *own == name) {
+            Some((_, text)) => text.push_str(more),
+            None => self.texts.push((name, start(&self.object, name) + more)),
+        }
+    }
+
+    fn finish(mut self) -> Object {
+        for (name, text) in self.texts {
+            match name {
+                THINKING => self.object.set(name, vec![text_part(text)]),
+                _ => self.object.set(name, text),
+            }
+        }
+        self.object
+    }
+}
+
+/// The field of a part that holds thinking.
+const THINKING: &str = "thinking";
+
+fn text_in(object: &Object, key: &str) -> String {
+    object.get_str(key).map(std::borrow::Cow::into_owned).unwrap_or_default()
+}
+
+fn text_part(text: String) -> Json {
+    Json::Object([("type", Json::from("text")), ("text", Json::from(text))].into_iter().collect())
+}
+
 fn function_text(call: &Object, key: &str) -> Option<String> {
     call.get("function")?.as_object()?.get_str(key).map(std::borrow::Cow::into_owned)
 }
@@ -388,17 +462,6 @@ fn thinking_text(part: &Object) -> String {
     let items = part.get("thinking").and_then(Json::as_array).unwrap_or_default();
     let texts = items.iter().filter_map(|item| item.as_object()?.get_str("text").map(std::borrow::Cow::into_owned));
     texts.collect()
-}
-
-fn think_on(last: &mut Object, more: Object, beside: &mut Beside) {
-    let text = thinking_text(last) + &thinking_text(&more);
-    let part: Object = [("type", Json::from("text")), ("text", Json::from(text))].into_iter().collect();
-    last.set("thinking", vec![Json::Object(part)]);
-    more.into_iter().filter(|(key, _)| !matches!(&*key.to_str_lossy(), "type" | "thinking")).for_each(
-        |(key, value)| {
-            set_last(last, &key.to_str_lossy(), value, beside);
-        },
-    );
 }
 
 /// Keeps the first value that says something.
@@ -421,20 +484,6 @@ fn says_nothing(value: &Json) -> bool {
         Json::String(text) => text.to_str_lossy().is_empty(),
         Json::Number(number) => number.as_str() == "0",
         _ => false,
-    }
-}
-
-/// Adds an object to another: texts named in `texts` go on, other fields are replaced.
-fn grow(own: &mut Object, more: Object, texts: &[&str], beside: &mut Beside) {
-    for (key, value) in more {
-        let key = key.to_str_lossy();
-        match (own.get_str(&key), &value) {
-            (Some(before), Json::String(text)) if texts.contains(&&*key) => {
-                let joined = before.into_owned() + &text.to_str_lossy();
-                own.set(&key, joined);
-            }
-            _ => set_last(own, &key, value, beside),
-        }
     }
 }
 

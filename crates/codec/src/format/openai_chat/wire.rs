@@ -3,10 +3,11 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Loss, Result, Session};
 
-use super::{ID, body, profile, request, restore, sniff, stream};
+use super::message::Messages;
+use super::{ID, profile, request, restore, sniff, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
-use crate::wire::{Assembler, Kind, Parts, Wire};
+use crate::wire::{Assembler, Delivery, Kind, Parts, Wire, spoken};
 
 /// OpenAI's chat wire.
 pub(crate) struct ChatWire;
@@ -45,7 +46,7 @@ impl Wire for ChatWire {
     }
 
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)> {
-        body::decode(parts)
+        spoken::decode::<Messages>(parts, &mut std::iter::empty())
     }
 
     fn history(&self) -> Option<&'static str> {
@@ -53,7 +54,7 @@ impl Wire for ChatWire {
     }
 
     fn decode_history(&self, request: Object, items: &mut dyn Iterator<Item = Json>) -> Result<(Session, Vec<Loss>)> {
-        body::decode_history(Parts { request: Some(Json::Object(request)), response: None }, items)
+        spoken::decode::<Messages>(Parts { request: Some(Json::Object(request)), response: None }, items)
     }
 
     fn restore(&self, session: &Session, kind: Kind) -> Parts {
@@ -62,6 +63,18 @@ impl Wire for ChatWire {
 
     fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         request::next(session, options)
+    }
+
+    fn deliver(&self, body: &mut Object, profile: Option<&str>, delivery: Delivery) {
+        body.remove("stream");
+        body.remove("stream_options");
+        if delivery == Delivery::Stream {
+            body.push("stream", true);
+            if profile::named(profile).stream_usage {
+                let options: Object = [("include_usage", Json::from(true))].into_iter().collect();
+                body.push("stream_options", options);
+            }
+        }
     }
 
     fn assembler(&self) -> Box<dyn Assembler> {

@@ -28,6 +28,7 @@ pub(crate) use fit::is_strict;
 pub(crate) use lint::rules;
 pub use lint::{RULES, Rule, lint};
 pub use profile::Profile;
+pub(crate) use profile::VARIANTS;
 pub use stream::assembler;
 pub(super) use wire::Responses;
 

@@ -1,6 +1,6 @@
 //! The next request of any session: its history made valid, its settings made to fit.
 
-use turnkeep_model::json::Json;
+use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, Loss, LossKind, Session};
 
 use super::profile::{OPENAI, Profile};
@@ -8,8 +8,6 @@ use super::{FORMAT, answer, fit, message, repair, request};
 use crate::codec::EncodeOptions;
 use crate::wire::repair::{History, IdRule};
 
-/// The model that is asked where nothing says which.
-const ANY_MODEL: &str = "gpt-5";
 /// The longest name of a tool.
 const LONGEST_NAME: usize = 64;
 
@@ -29,6 +27,16 @@ pub(super) struct Aim {
     pub(super) keeps_items: bool,
     /// Whether the vendor keeps items that this request refers to.
     pub(super) server_holds_items: bool,
+    /// The account it is sent from, where known.
+    pub(super) account: Option<String>,
+}
+
+/// Fields of a request that refer to what the vendor keeps.
+const REFERRING: &[&str] = &["previous_response_id", "conversation", "prompt"];
+
+/// Whether what is left of a request refers to what the vendor keeps.
+pub(super) fn refers(fields: &Object) -> bool {
+    REFERRING.iter().any(|key| fields.get(key).is_some_and(|value| *value != Json::Null))
 }
 
 /// The next request, and what is known of what it loses.
@@ -51,27 +59,31 @@ pub(super) fn request(session: &Session, options: &EncodeOptions) -> (Json, Vec<
 
 fn aim(session: &Session, options: &EncodeOptions) -> (Aim, Vec<Loss>) {
     let own = session.extra.part(FORMAT).is_some() || session.turns.iter().any(answer::is_from_response);
-    let said =
-        options.model.clone().or_else(|| request::model(session).filter(|_| own)).or_else(|| last_model(session));
-    let losses = if said.is_some() { Vec::new() } else { made_up(session) };
-    let model = said.unwrap_or_else(|| ANY_MODEL.to_owned());
+    let named = options.variant.as_deref().and_then(Profile::by_name);
+    let serves = |model: &String| named.is_none_or(|profile| profile.may_serve(model));
+    let asked = || request::model(session).filter(|_| own).filter(serves);
+    let said = options.model.clone().or_else(asked).or_else(|| last_model(session).filter(serves));
+    let any_model = named.map_or(OPENAI.model, |profile| profile.model);
+    let losses = if said.is_some() { Vec::new() } else { made_up(session, any_model) };
+    let model = said.unwrap_or_else(|| any_model.to_owned());
     let answered = session.turns.iter().rev().find(|turn| turn.api.as_deref() == Some(FORMAT));
     let answered = answered.and_then(|turn| turn.provider.clone());
     let by_name = || of_model(&model);
     let home = answered.unwrap_or_else(|| request::model(session).map_or_else(by_name, |model| of_model(&model)));
-    let wanted = options.variant.as_deref().and_then(Profile::by_name).map(|profile| profile.name.to_owned());
+    let wanted = named.map(|profile| profile.name.to_owned());
     let provider = wanted.unwrap_or_else(|| if options.model.is_none() { home.clone() } else { by_name() });
     let profile = Profile::by_name(&provider).unwrap_or(&OPENAI);
     let is_home = own && provider == home;
-    let is_same_model = own && options.model.is_none();
+    let is_same_model = own && options.model.is_none() && (named.is_none() || is_home);
     let fields = session.extra.fields(FORMAT);
-    let refers = |key: &str| fields.and_then(|fields| fields.get(key)).is_some_and(|value| *value != Json::Null);
     let is_reference = |block: &Block| matches!(&block.body, Body::Other { kind, .. } if kind == "item_reference");
     let server_holds_items = is_home
-        && (["previous_response_id", "conversation", "prompt"].iter().any(|key| refers(key))
-            || session.blocks().any(|(_, block)| is_reference(block)));
-    let keeps_items = fields.and_then(|fields| fields.get("store")).and_then(Json::as_bool) != Some(false);
-    (Aim { model, provider, profile, is_home, is_same_model, keeps_items, server_holds_items }, losses)
+        && profile.keeps_items
+        && (fields.is_some_and(refers) || session.blocks().any(|(_, block)| is_reference(block)));
+    let is_stored = fields.and_then(|fields| fields.get("store")).and_then(Json::as_bool) != Some(false);
+    let keeps_items = profile.keeps_items && is_stored;
+    let account = options.account.clone();
+    (Aim { model, provider, profile, is_home, is_same_model, keeps_items, server_holds_items, account }, losses)
 }
 
 fn of_model(model: &str) -> String {
@@ -88,8 +100,8 @@ fn last_model(session: &Session) -> Option<String> {
 }
 
 /// A model that nothing names has to be made up; a reader finds it in the turn that waits, or in what is left over.
-fn made_up(session: &Session) -> Vec<Loss> {
-    let what = format!("nothing says which model to ask; `{ANY_MODEL}` is named");
+fn made_up(session: &Session, model: &str) -> Vec<Loss> {
+    let what = format!("nothing says which model to ask; `{model}` is named");
     let last = session.turns.len().saturating_sub(1);
     let places = [format!("turns[{last}].model"), "extra".to_owned(), format!("extra.{FORMAT}")];
     places.into_iter().map(|at| Loss::encode(LossKind::Synthesised, at, what.clone())).collect()

@@ -7,6 +7,7 @@ use turnkeep_model::{
 
 use super::next::Aim;
 use super::{FORMAT, fit, item, part};
+use crate::wire::prefix::is_of_other_account;
 use crate::wire::repair::{History, INTERRUPTED, Piece, Sends, speaker};
 
 /// Gives every block an author that the wire knows.
@@ -194,7 +195,8 @@ pub(super) fn calls_last(history: &mut History) {
 pub(super) fn sends(reasoning: &Reasoning, turn: Option<&Turn>, aim: &Aim) -> Sends {
     let made_by = reasoning.scope.as_ref().and_then(|scope| scope.provider.as_deref());
     let made_by = made_by.or_else(|| turn.and_then(|turn| turn.provider.as_deref()));
-    let is_home = made_by.is_some_and(|made_by| made_by == aim.provider);
+    let is_home = made_by.is_some_and(|made_by| made_by == aim.provider)
+        && !is_of_other_account(reasoning, turn, aim.account.as_deref());
     let is_stored = aim.is_home && aim.keeps_items;
     match (&reasoning.encrypted, is_home) {
         (Some(_), true) => Sends::Whole,

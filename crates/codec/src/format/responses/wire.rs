@@ -4,10 +4,10 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Block, Error, ErrorKind, Loss, Result, Session, Turn};
 
 use super::request::Reader;
-use super::{answer, next, request, stream};
+use super::{answer, next, profile, request, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
-use crate::wire::{Assembler, Kind, Parts, Wire};
+use crate::wire::{Assembler, Delivery, Kind, Parts, Wire, prefix};
 
 /// `openai.responses`: bodies, exchanges and streams of OpenAI's Responses.
 pub(crate) struct Responses;
@@ -34,7 +34,7 @@ impl Wire for Responses {
         &Spec {
             id: super::FORMAT,
             title: "OpenAI Responses bodies and streams",
-            variants: &[],
+            variants: profile::VARIANTS,
             extensions: &[".json", ".sse"],
             reads: true,
             writes: true,
@@ -75,13 +75,19 @@ impl Wire for Responses {
 
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)> {
         let mut reader = Reader::default();
+        let has_history = parts.request.is_some();
         if let Some(body) = parts.request {
             reader.request(object(body, "request")?);
         }
         if let Some(body) = parts.response {
             reader.response(object(body, "response")?);
         }
-        Ok(reader.finish())
+        let (mut session, losses) = reader.finish();
+        // What stood before the answer is known only where the request is, and whole.
+        if has_history && !session.extra.fields(super::FORMAT).is_some_and(next::refers) {
+            prefix::stamp(&mut session);
+        }
+        Ok((session, losses))
     }
 
     fn restore(&self, session: &Session, kind: Kind) -> Parts {
@@ -95,6 +101,13 @@ impl Wire for Responses {
 
     fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         next::request(session, options)
+    }
+
+    fn deliver(&self, body: &mut Object, _: Option<&str>, delivery: Delivery) {
+        body.remove("stream");
+        if delivery == Delivery::Stream {
+            body.push("stream", true);
+        }
     }
 
     fn assembler(&self) -> Box<dyn Assembler> {

@@ -1,33 +1,9 @@
-//! JSON lines, as they come.
+//! Recorded JSON lines.
 
 use turnkeep_model::Result;
 use turnkeep_model::json::Json;
 
 use super::{Frames, event};
-
-/// Cuts bytes into lines, in pieces of any size.
-#[derive(Debug, Default)]
-pub struct LineFramer {
-    rest: Vec<u8>,
-}
-
-impl LineFramer {
-    /// Takes the next bytes and gives the lines that are complete.
-    pub fn push(&mut self, bytes: &[u8]) -> Vec<String> {
-        self.rest.extend_from_slice(bytes);
-        let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else { return Vec::new() };
-        let rest = self.rest.split_off(end + 1);
-        let whole = std::mem::replace(&mut self.rest, rest);
-        let text = String::from_utf8_lossy(&whole);
-        text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
-    }
-
-    /// What is left without a line break.
-    pub fn finish(self) -> Option<String> {
-        let text = String::from_utf8_lossy(&self.rest).trim().to_owned();
-        (!text.is_empty()).then_some(text)
-    }
-}
 
 /// The events of a text of JSON lines: more than one line, each an object. A single object is no stream.
 pub(super) fn events(text: &str) -> Result<Option<Frames>> {

@@ -1,11 +1,14 @@
 //! How streams are cut into events: server-sent events, JSON lines, JSON arrays, AWS event-stream frames.
 
 pub mod aws;
+mod framer;
 mod lines;
 mod sse;
+mod values;
 
-pub use lines::LineFramer;
+pub use framer::Framer;
 pub use sse::{SseEvent, SseFramer};
+pub use values::ValueFramer;
 
 use turnkeep_model::json::{self, Json, Nan, Node};
 use turnkeep_model::{Error, Result};
@@ -33,18 +36,17 @@ pub fn frames(bytes: &[u8]) -> Result<Option<Frames>> {
     match text.trim_start().bytes().next() {
         Some(b'[') => Ok(array(text)),
         Some(b'{') => lines::events(text),
-        Some(_) if sse::looks_like(text) => sse::events(text).map(Some),
+        Some(_) if sse::looks_like(text) => framer::events(text.as_bytes()).map(Some),
         _ => Ok(None),
     }
 }
 
+/// The objects of an array, which may be cut off anywhere.
 fn array(text: &str) -> Option<Frames> {
-    match json::parse_with(text, Nan::Accept).map(Node::into_json) {
-        Ok(Json::Array(events)) if !events.is_empty() && events.iter().all(|event| event.as_object().is_some()) => {
-            Some(Frames { events, torn: false })
-        }
-        _ => None,
-    }
+    let mut framer = ValueFramer::default();
+    let events = framer.push(text.as_bytes()).ok().filter(|events| !events.is_empty())?;
+    let torn = framer.is_torn() || !text.trim_end().ends_with(']');
+    Some(Frames { events, torn })
 }
 
 /// Parses one event's JSON.

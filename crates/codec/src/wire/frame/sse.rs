@@ -1,10 +1,9 @@
 //! Server-sent events, as they come.
 
-use std::borrow::Cow;
-
+use turnkeep_model::json::Json;
 use turnkeep_model::{Error, ErrorKind, Result};
 
-use super::{Frames, event};
+use super::event;
 
 /// One server-sent event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,9 +17,10 @@ pub struct SseEvent {
 /// Cuts bytes into server-sent events, in pieces of any size. Lines may end in CR, LF or both; comments are passed over.
 #[derive(Debug, Default)]
 pub struct SseFramer {
+    /// A line that was begun and not ended.
     rest: Vec<u8>,
-    /// How much of the rest is known to hold no end of a line.
-    seen: usize,
+    /// Whether the last line ended in CR: an LF that follows belongs to it.
+    after_cr: bool,
     event: SseEvent,
     has_data: bool,
     began: bool,
@@ -29,37 +29,58 @@ pub struct SseFramer {
 impl SseFramer {
     /// Takes the next bytes and gives the events that are complete.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<SseEvent> {
-        let mut rest = std::mem::take(&mut self.rest);
-        rest.extend_from_slice(bytes);
         let mut events = Vec::new();
-        let mut start = 0;
-        while let Some((end, next)) = line_end(&rest, start.max(self.seen)) {
-            let line = String::from_utf8_lossy(rest.get(start..end).unwrap_or_default());
-            start = next;
-            self.seen = 0;
-            events.extend(self.line(&line));
-        }
-        rest.drain(..start);
-        // A CR at the very end may be half of a CR LF.
-        self.seen = rest.len().saturating_sub(1);
-        self.rest = rest;
+        self.feed(bytes, &mut |event| events.push(event.clone()));
         events
+    }
+
+    /// The same without copies of events.
+    pub(super) fn feed(&mut self, mut bytes: &[u8], each: &mut dyn FnMut(&SseEvent)) {
+        loop {
+            if self.after_cr && !bytes.is_empty() {
+                self.after_cr = false;
+                bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
+            }
+            let Some(at) = memchr::memchr2(b'\n', b'\r', bytes) else { break };
+            let (line, rest) = bytes.split_at(at);
+            self.after_cr = rest.first() == Some(&b'\r');
+            bytes = rest.get(1..).unwrap_or_default();
+            if self.rest.is_empty() {
+                self.line(line, each);
+            } else {
+                let mut whole = std::mem::take(&mut self.rest);
+                whole.extend_from_slice(line);
+                self.line(&whole, each);
+                whole.clear();
+                self.rest = whole;
+            }
+        }
+        self.rest.extend_from_slice(bytes);
     }
 
     /// What was begun and not ended.
     pub fn finish(mut self) -> Option<SseEvent> {
-        let text = String::from_utf8_lossy(&std::mem::take(&mut self.rest)).into_owned();
-        let last = self.line(&text);
+        let mut last = None;
+        let rest = std::mem::take(&mut self.rest);
+        if !rest.is_empty() {
+            self.line(&rest, &mut |event| last = Some(event.clone()));
+        }
         last.or_else(|| self.has_data.then_some(self.event))
     }
 
-    fn line(&mut self, line: &str) -> Option<SseEvent> {
-        let line =
-            if std::mem::replace(&mut self.began, true) { line } else { line.trim_start_matches(['\u{feff}', ' ']) };
+    fn line(&mut self, line: &[u8], each: &mut dyn FnMut(&SseEvent)) {
+        let line = String::from_utf8_lossy(line);
+        let line = match std::mem::replace(&mut self.began, true) {
+            true => &*line,
+            false => line.trim_start_matches(['\u{feff}', ' ']),
+        };
         match Line::of(line) {
             Line::End => {
-                let event = std::mem::take(&mut self.event);
-                return std::mem::take(&mut self.has_data).then_some(event);
+                if std::mem::take(&mut self.has_data) {
+                    each(&self.event);
+                }
+                self.event.data.clear();
+                self.event.name.clear();
             }
             Line::Data(data) => {
                 if std::mem::replace(&mut self.has_data, true) {
@@ -70,7 +91,6 @@ impl SseFramer {
             Line::Name(name) => name.clone_into(&mut self.event.name),
             Line::Other => {}
         }
-        None
     }
 }
 
@@ -99,60 +119,6 @@ impl Line<'_> {
     }
 }
 
-/// The end of the line that goes on at `from`, and where the next one begins. A CR at the very end may be half of a
-/// CR LF, so it waits for what follows.
-fn line_end(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
-    let at = from + memchr::memchr2(b'\n', b'\r', bytes.get(from..)?)?;
-    match (bytes.get(at), bytes.get(at + 1)) {
-        (Some(b'\r'), Some(b'\n')) => Some((at, at + 2)),
-        (Some(b'\r'), None) => None,
-        _ => Some((at, at + 1)),
-    }
-}
-
-/// The data of the events of a whole text, borrowed where it stands in one line.
-struct Events<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl<'a> Iterator for Events<'a> {
-    /// The data of an event, and whether the event was ended.
-    type Item = (Cow<'a, str>, bool);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut data: Option<Cow<'a, str>> = None;
-        while let Some(line) = self.line() {
-            match (Line::of(line), &mut data) {
-                (Line::End, None) | (Line::Name(_) | Line::Other, _) => {}
-                (Line::End, Some(_)) => return data.map(|data| (data, true)),
-                (Line::Data(line), None) => data = Some(Cow::Borrowed(line)),
-                (Line::Data(line), Some(data)) => {
-                    let data = data.to_mut();
-                    data.push('\n');
-                    data.push_str(line);
-                }
-            }
-        }
-        data.map(|data| (data, false))
-    }
-}
-
-impl<'a> Events<'a> {
-    fn line(&mut self) -> Option<&'a str> {
-        let from = self.at;
-        if from >= self.text.len() {
-            return None;
-        }
-        let (end, next) = line_end(self.text.as_bytes(), from).unwrap_or_else(|| {
-            let end = self.text.len();
-            (end - usize::from(self.text.ends_with('\r')), end)
-        });
-        self.at = next;
-        self.text.get(from..end)
-    }
-}
-
 /// Whether a text begins as server-sent events do.
 pub(super) fn looks_like(text: &str) -> bool {
     let fields = ["data:", "event:", "id:", "retry:", ":"];
@@ -161,25 +127,15 @@ pub(super) fn looks_like(text: &str) -> bool {
         && text.lines().any(|line| line.trim_start().starts_with("data:"))
 }
 
-/// The JSON events of a text of server-sent events; `[DONE]` ends it.
-pub(super) fn events(text: &str) -> Result<Frames> {
-    let mut frames = Frames::default();
-    let text = text.trim_start_matches(['\u{feff}', ' ']);
-    for (index, (data, ended)) in (Events { text, at: 0 }).enumerate() {
-        if matches!(data.trim(), "" | "[DONE]") {
-            continue;
-        }
-        match event(&data) {
-            Ok(value) => frames.events.push(value),
-            // The last event of a stream that was cut off is half an event.
-            Err(_) if !ended => frames.torn = true,
-            Err(error) => {
-                let why = format!("event {index} is not JSON: {}", error.what());
-                return Err(Error::new(ErrorKind::Corrupt, why).hint("the recording is damaged; record it again"));
-            }
-        }
+/// The JSON of an event; the event that says that there are no more is none.
+pub(super) fn json_of(data: &str, index: usize) -> Result<Option<Json>> {
+    if matches!(data.trim(), "" | "[DONE]") {
+        return Ok(None);
     }
-    Ok(frames)
+    event(data).map(Some).map_err(|error| {
+        let why = format!("event {index} is not JSON: {}", error.what());
+        Error::new(ErrorKind::Corrupt, why).hint("the recording is damaged; record it again")
+    })
 }
 
 #[cfg(test)]
@@ -204,9 +160,5 @@ mod tests {
         for size in 1..text.len() {
             assert_eq!(framed(text, size), expected, "{size}");
         }
-        let whole: Vec<_> = Events { text: std::str::from_utf8(text).unwrap().trim_start_matches('\u{feff}'), at: 0 }
-            .map(|(data, _)| data.into_owned())
-            .collect();
-        assert_eq!(whole, expected.into_iter().map(|event| event.data).collect::<Vec<_>>());
     }
 }

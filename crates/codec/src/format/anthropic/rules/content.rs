@@ -79,7 +79,7 @@ pub(in super::super) fn kinds<'b, 'a>(block: &'b Node<'a>, found: &mut dyn FnMut
 fn shape(view: &View<'_, '_>) -> Found {
     let mut found = Vec::new();
     for (index, message) in view.messages.iter().enumerate() {
-        let content = message.node.get("content");
+        let content = message.content;
         if !matches!(&*message.role, "user" | "assistant" | "system") {
             found.push((format!("messages[{index}]"), "it is no message of the user or the assistant".to_owned()));
         } else if !content.is_some_and(|content| matches!(content.value, Value::Text(_) | Value::Array(_))) {
@@ -93,7 +93,7 @@ fn shape(view: &View<'_, '_>) -> Found {
 }
 
 fn no_content(view: &View<'_, '_>) -> Found {
-    let is_empty = |message: &Message<'_, '_>| match message.node.get("content").map(|content| &content.value) {
+    let is_empty = |message: &Message<'_, '_>| match message.content.map(|content| &content.value) {
         Some(Value::Array(items)) => items.is_empty(),
         Some(Value::Text(text)) => text.is_empty(),
         _ => false,
@@ -129,7 +129,7 @@ fn empty_text(view: &View<'_, '_>) -> Found {
 
 /// The texts of a message.
 fn texts<'v, 'a>(view: &'v View<'_, 'a>, message: &'v Message<'_, 'a>) -> impl Iterator<Item = &'v Text<'a>> {
-    let whole = message.node.get("content").and_then(Node::as_text);
+    let whole = message.content.and_then(Node::as_text);
     let blocks = view.blocks_of(message).iter().filter(|block| block.kind == "text");
     whole.into_iter().chain(blocks.filter_map(|block| block.node.get("text")?.as_text()))
 }
@@ -146,7 +146,7 @@ fn trailing_space(view: &View<'_, '_>) -> Found {
     let Some(last) = view.messages.last().filter(|last| last.role == "assistant") else {
         return Vec::new();
     };
-    let text = match last.node.get("content").map(|content| &content.value) {
+    let text = match last.content.map(|content| &content.value) {
         Some(Value::Text(text)) => Some(text),
         Some(Value::Array(items)) => items.last().and_then(text_of),
         _ => None,
@@ -158,13 +158,9 @@ fn trailing_space(view: &View<'_, '_>) -> Found {
 
 fn unsigned(view: &View<'_, '_>) -> Found {
     let lacks = |block: &Node<'_>, key: &str| block.get(key).and_then(Node::as_text).is_none_or(Text::is_empty);
-    let is_unsigned = |block: &&Block<'_, '_>| match &*block.kind {
-        "thinking" => lacks(block.node, "signature"),
-        "redacted_thinking" => lacks(block.node, "data"),
-        _ => false,
-    };
-    let found = view.blocks.iter().filter(is_unsigned);
-    found.map(|block| (block.place.to_string(), "thinking has no signature".to_owned())).collect()
+    let thinking = view.of_kind("thinking").filter(|block| lacks(block.node, "signature"));
+    let redacted = view.of_kind("redacted_thinking").filter(|block| lacks(block.node, "data"));
+    thinking.chain(redacted).map(|block| (block.place.to_string(), "thinking has no signature".to_owned())).collect()
 }
 
 pub(super) fn is_thinking(block: &Block<'_, '_>) -> bool {
@@ -172,8 +168,11 @@ pub(super) fn is_thinking(block: &Block<'_, '_>) -> bool {
 }
 
 fn thinking_role(view: &View<'_, '_>) -> Found {
-    let found = view.blocks.iter().filter(|block| is_thinking(block) && view.role_of(block) == "user");
-    found.map(|block| (block.place.to_string(), "only the assistant thinks".to_owned())).collect()
+    let thinking = view.of_kind("thinking").chain(view.of_kind("redacted_thinking"));
+    thinking
+        .filter(|block| view.role_of(block) == "user")
+        .map(|block| (block.place.to_string(), "only the assistant thinks".to_owned()))
+        .collect()
 }
 
 fn first(view: &View<'_, '_>) -> Found {

@@ -1,6 +1,5 @@
 //! Rules on calls, results and tools.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use turnkeep_model::json::Node;
@@ -110,6 +109,15 @@ pub(in super::super) static RULES: &[Rule] = &[
     ),
 ];
 
+/// The field that names the call of a block.
+pub(in super::super) fn call_key(kind: &str) -> Option<&'static str> {
+    match kind {
+        "tool_use" => Some("id"),
+        "tool_result" => Some("tool_use_id"),
+        _ => None,
+    }
+}
+
 /// One side's messages in a row: the vendor takes them as one.
 struct Run<'v, 'b, 'a> {
     role: &'v str,
@@ -135,7 +143,7 @@ fn speaks(message: &Message<'_, '_>) -> bool {
     !matches!(&*message.role, "" | "system")
 }
 
-type Id<'v> = (Place, Cow<'v, str>);
+type Id<'v> = (Place, &'v str);
 
 impl<'v, 'b, 'a> Run<'v, 'b, 'a> {
     fn blocks(&self) -> impl Iterator<Item = &'v Block<'b, 'a>> + use<'v, 'b, 'a> {
@@ -143,17 +151,17 @@ impl<'v, 'b, 'a> Run<'v, 'b, 'a> {
         self.messages.iter().filter(|message| speaks(message)).flat_map(|message| view.blocks_of(message))
     }
 
-    fn ids(&self, kind: &'static str, key: &'static str) -> impl Iterator<Item = Id<'v>> + use<'v, 'b, 'a> {
+    fn ids(&self, kind: &'static str) -> impl Iterator<Item = Id<'v>> + use<'v, 'b, 'a> {
         let ours = self.blocks().filter(move |block| block.kind == kind);
-        ours.filter_map(move |block| Some((block.place, block.text(key)?)))
+        ours.filter_map(move |block| Some((block.place, block.call.as_deref()?)))
     }
 
     fn calls(&self) -> impl Iterator<Item = Id<'v>> + use<'v, 'b, 'a> {
-        self.ids("tool_use", "id")
+        self.ids("tool_use")
     }
 
     fn results(&self) -> impl Iterator<Item = Id<'v>> + use<'v, 'b, 'a> {
-        self.ids("tool_result", "tool_use_id")
+        self.ids("tool_result")
     }
 }
 
@@ -194,7 +202,9 @@ fn repeated_id(view: &View<'_, '_>) -> Found {
 }
 
 fn repeated_over_turns(view: &View<'_, '_>) -> Found {
-    let again = repeated(runs(view).iter().flat_map(Run::calls));
+    let speaks = |block: &&Block<'_, '_>| view.messages.get(block.place.message).is_some_and(speaks);
+    let calls = view.of_kind("tool_use").filter(speaks);
+    let again = repeated(calls.filter_map(|block| Some((block.place, block.call.as_deref()?))));
     told(again, "another call of the history has this id").collect()
 }
 
@@ -212,21 +222,11 @@ fn is_word(text: &str) -> bool {
 }
 
 fn illegal_id(view: &View<'_, '_>) -> Found {
-    let key = |block: &Block<'_, '_>| match &*block.kind {
-        "tool_use" => Some("id"),
-        "tool_result" => Some("tool_use_id"),
-        _ => None,
-    };
-    let ids = view.blocks.iter().filter_map(|block| Some((block, key(block)?)));
-    let wrong = ids.filter(|(block, key)| !block.text(key).is_some_and(|id| is_word(&id)));
-    wrong
-        .map(|(block, key)| {
-            (
-                format!("{}.{key}", block.place),
-                "the id has other characters than letters, digits, `_` and `-`".to_owned(),
-            )
-        })
-        .collect()
+    let what = "the id has other characters than letters, digits, `_` and `-`";
+    let blocks = view.of_kind("tool_use").chain(view.of_kind("tool_result"));
+    let wrong = blocks.filter(|block| !block.call.as_deref().is_some_and(is_word));
+    let at = |block: &Block<'_, '_>| format!("{}.{}", block.place, call_key(&block.kind).unwrap_or_default());
+    wrong.map(|block| (at(block), what.to_owned())).collect()
 }
 
 fn illegal_name(view: &View<'_, '_>) -> Found {
@@ -293,10 +293,10 @@ fn results_first(view: &View<'_, '_>) -> Found {
 }
 
 fn no_tools(view: &View<'_, '_>) -> Found {
-    let used = view.blocks.iter().find(|block| matches!(&*block.kind, "tool_use" | "tool_result"));
-    let missing = used.filter(|_| items(view.body, "tools").is_empty());
-    missing
-        .map(|block| (block.place.to_string(), "the history uses tools and none is defined".to_owned()))
-        .into_iter()
-        .collect()
+    if !items(view.body, "tools").is_empty() {
+        return Vec::new();
+    }
+    let used = view.blocks.iter().find(|block| call_key(&block.kind).is_some());
+    let what = "the history uses tools and none is defined";
+    used.map(|block| (block.place.to_string(), what.to_owned())).into_iter().collect()
 }

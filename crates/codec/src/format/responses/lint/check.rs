@@ -1,63 +1,42 @@
 //! What the rules look for.
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
-
 use turnkeep_model::json::{Node, Text, Value};
 
 use super::super::{fit, part};
-use super::body::{Body, Hit, Item};
-
-/// The place of the first call with each id.
-fn calls<'b>(body: &Body<'b, '_>) -> HashMap<Cow<'b, str>, usize> {
-    let mut places = HashMap::new();
-    for item in body.items.iter().filter(|item| item.is_answer && item.has("call_id")) {
-        places.entry(item.call.clone()).or_insert(item.place);
-    }
-    places
-}
+use super::body::{Body, Hit, Item, Key, Kind};
 
 pub(super) fn orphans(body: &Body<'_, '_>) -> Vec<Hit> {
     if body.refers {
         return Vec::new();
     }
-    let calls = calls(body);
-    let outputs = body.items.iter().filter(|item| item.is_output());
-    let orphans = outputs.filter(|item| !calls.contains_key(&item.call));
-    orphans.map(|item| item.hit("call_id", item.call.clone())).collect()
+    body.outputs().filter(|(_, call)| call.made.is_none()).map(|(item, _)| item.hit_call()).collect()
 }
 
 pub(super) fn early_outputs(body: &Body<'_, '_>) -> Vec<Hit> {
-    let calls = calls(body);
-    let outputs = body.items.iter().filter(|item| item.is_output());
-    let early = outputs.filter(|item| calls.get(&item.call).is_some_and(|call| *call > item.place));
-    early.map(|item| item.hit("call_id", item.call.clone())).collect()
+    let early = body.outputs().filter(|(item, call)| call.made.is_some_and(|call| call > item.place));
+    early.map(|(item, _)| item.hit_call()).collect()
 }
 
 pub(super) fn dangling(body: &Body<'_, '_>) -> Vec<Hit> {
     if body.has_references {
         return Vec::new();
     }
-    let answered: HashSet<Cow<'_, str>> =
-        body.items.iter().filter(|item| item.is_output()).map(|item| item.call.clone()).collect();
     let calls = body.items.iter().filter(|item| item.is_call());
-    let open = calls.filter(|item| !answered.contains(&item.call));
-    open.map(|item| item.hit("call_id", item.call.clone())).collect()
+    calls.filter(|item| body.call(item).outputs == 0).map(Item::hit_call).collect()
 }
 
 pub(super) fn repeated_outputs(body: &Body<'_, '_>) -> Vec<Hit> {
-    let calls = body.items.iter().filter(|item| item.is_call()).fold(HashMap::new(), |mut counts, item| {
-        *counts.entry(item.call.clone()).or_insert(0usize) += 1;
-        counts
-    });
-    let mut seen: HashMap<Cow<'_, str>, usize> = HashMap::new();
-    let outputs = body.items.iter().filter(|item| item.is_output());
-    let repeated = outputs.filter(|item| {
-        let count = seen.entry(item.call.clone()).or_default();
+    let most = |calls: usize| calls.max(1);
+    if body.calls.iter().all(|call| call.outputs <= most(call.calls)) {
+        return Vec::new();
+    }
+    let mut seen = vec![0; body.calls.len()];
+    let repeated = body.outputs().filter(|(item, call)| {
+        let Some(count) = seen.get_mut(item.call) else { return false };
         *count += 1;
-        *count > calls.get(&item.call).copied().unwrap_or(1)
+        *count > most(call.calls)
     });
-    repeated.map(|item| item.hit("call_id", item.call.clone())).collect()
+    repeated.map(|(item, _)| item.hit_call()).collect()
 }
 
 /// Calls that something else follows before their outputs.
@@ -69,8 +48,8 @@ pub(super) fn interleaved(body: &Body<'_, '_>) -> Vec<Hit> {
             open.push(item);
         } else if item.is_output() {
             open.retain(|call| call.call != item.call);
-        } else if item.kind == "message" {
-            hits.extend(open.drain(..).map(|call| call.hit("call_id", call.call.clone())));
+        } else if item.kind == Kind::Message {
+            hits.extend(open.drain(..).map(Item::hit_call));
         }
     }
     hits
@@ -79,11 +58,12 @@ pub(super) fn interleaved(body: &Body<'_, '_>) -> Vec<Hit> {
 /// What reasoning led to must follow it, and with its id where the vendor looks it up by that.
 pub(super) fn reasoning_without_follower(body: &Body<'_, '_>) -> Vec<Hit> {
     let mut hits = Vec::new();
-    for (index, item) in body.items.iter().enumerate().filter(|(_, item)| item.kind == "reasoning" && item.has("id")) {
-        let follower = body.items.iter().skip(index + 1).find(|next| next.kind != "reasoning");
-        let by_id = !(body.is_stateless() && item.has("encrypted_content"));
-        if !follower.is_some_and(|next| next.is_answer && (next.has("id") || !by_id)) {
-            hits.push(item.hit("", item.text("id")));
+    let is_reasoning = |item: &Item<'_, '_>| item.kind == Kind::Reasoning;
+    for (index, item) in body.items.iter().enumerate().filter(|(_, item)| is_reasoning(item) && item.has(Key::Id)) {
+        let follower = body.items.iter().skip(index + 1).find(|next| !is_reasoning(next));
+        let by_id = !(body.is_stateless() && item.has(Key::Encrypted));
+        if !follower.is_some_and(|next| next.is_answer && (next.has(Key::Id) || !by_id)) {
+            hits.push(item.hit("", item.text(Key::Id)));
         }
     }
     hits
@@ -98,10 +78,10 @@ pub(super) fn call_without_reasoning(body: &Body<'_, '_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     let mut thought = false;
     for item in &body.items {
-        match &*item.kind {
-            "reasoning" => thought = true,
-            "function_call" if item.has("id") && !thought => hits.push(item.hit("id", item.text("id"))),
-            "message" if !item.is_answer => thought = false,
+        match item.kind {
+            Kind::Reasoning => thought = true,
+            Kind::Call if item.has(Key::Id) && !thought => hits.push(item.hit("id", item.text(Key::Id))),
+            Kind::Message if !item.is_answer => thought = false,
             _ => {}
         }
     }
@@ -110,26 +90,27 @@ pub(super) fn call_without_reasoning(body: &Body<'_, '_>) -> Vec<Hit> {
 
 fn is_told_to_think(body: &Body<'_, '_>) -> bool {
     let effort = body.node.get("reasoning").and_then(|reasoning| reasoning.get_str("effort"));
-    effort.is_some_and(|effort| effort != "none") || body.of_kind(&["reasoning"]).next().is_some()
+    effort.is_some_and(|effort| effort != "none") || body.of_kind(Kind::Reasoning).next().is_some()
 }
 
 pub(super) fn reasoning_without_content(body: &Body<'_, '_>) -> Vec<Hit> {
     let reads_text = !body.profile.reasoning_needs_follower;
-    let is_kept = |item: &&Item<'_, '_>| item.has("id") && !body.is_stateless() || item.has("content") && reads_text;
-    let bare = body.of_kind(&["reasoning"]).filter(|item| !item.has("encrypted_content") && !is_kept(item));
-    bare.map(|item| item.hit("encrypted_content", item.text("id"))).collect()
+    let is_kept =
+        |item: &&Item<'_, '_>| item.has(Key::Id) && !body.is_stateless() || item.has(Key::Content) && reads_text;
+    let bare = body.of_kind(Kind::Reasoning).filter(|item| !item.has(Key::Encrypted) && !is_kept(item));
+    bare.map(|item| item.hit("encrypted_content", item.text(Key::Id))).collect()
 }
 
 pub(super) fn reasoning_without_summary(body: &Body<'_, '_>) -> Vec<Hit> {
-    let bare = body.of_kind(&["reasoning"]).filter(|item| item.node.get("summary").and_then(Node::as_array).is_none());
-    bare.map(|item| item.hit("summary", format!("input[{}].summary", item.place))).collect()
+    let has_summary = |item: &&Item<'_, '_>| item.get(Key::Summary).and_then(Node::as_array).is_some();
+    body.of_kind(Kind::Reasoning).filter(|item| !has_summary(item)).map(|item| item.hit_at("summary")).collect()
 }
 
 pub(super) fn references_without_store(body: &Body<'_, '_>) -> Vec<Hit> {
     if !body.is_stateless() {
         return Vec::new();
     }
-    body.of_kind(&["item_reference"]).map(|item| item.hit("id", item.text("id"))).collect()
+    body.of_kind(Kind::Reference).map(|item| item.hit("id", item.text(Key::Id))).collect()
 }
 
 pub(super) fn id_lengths(body: &Body<'_, '_>) -> Vec<Hit> {
@@ -137,12 +118,12 @@ pub(super) fn id_lengths(body: &Body<'_, '_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     for item in &body.items {
         let needs_id = item.is_call() || item.is_output();
-        for key in ["call_id", "id"] {
-            let Some(id) = item.node.get_str(key) else { continue };
-            let is_empty = id.is_empty() && (key == "id" || needs_id);
-            let is_long = id.chars().count() > longest && (key == "call_id" || needs_id);
+        for key in [Key::CallId, Key::Id] {
+            let Some(id) = item.get(key).and_then(Node::as_str) else { continue };
+            let is_empty = id.is_empty() && (key == Key::Id || needs_id);
+            let is_long = id.len() > longest && id.chars().count() > longest && (key == Key::CallId || needs_id);
             if is_empty || is_long {
-                hits.push(item.hit(key, format!("input[{}].{key}", item.place)));
+                hits.push(item.hit_at(key.name()));
             }
         }
     }
@@ -150,33 +131,33 @@ pub(super) fn id_lengths(body: &Body<'_, '_>) -> Vec<Hit> {
 }
 
 pub(super) fn id_beginnings(body: &Body<'_, '_>) -> Vec<Hit> {
-    let begins = |item: &Item<'_, '_>| match &*item.kind {
-        "reasoning" => Some("rs"),
-        "function_call" => Some("fc"),
-        "custom_tool_call" => Some("ctc"),
-        "message" if item.is_answer => Some("msg"),
+    let begins = |item: &Item<'_, '_>| match item.kind {
+        Kind::Reasoning => Some("rs"),
+        Kind::Call => Some("fc"),
+        Kind::CustomCall => Some("ctc"),
+        Kind::Message if item.is_answer => Some("msg"),
         _ => None,
     };
     let wrong = |item: &&Item<'_, '_>| {
-        let id = item.text("id");
-        begins(item).is_some_and(|begins| !id.is_empty() && !id.starts_with(begins))
+        let id = item.text(Key::Id);
+        !id.is_empty() && begins(item).is_some_and(|begins| !id.starts_with(begins))
     };
-    body.items.iter().filter(wrong).map(|item| item.hit("id", format!("input[{}].id", item.place))).collect()
+    body.items.iter().filter(wrong).map(|item| item.hit_at("id")).collect()
 }
 
 pub(super) fn incomplete_calls(body: &Body<'_, '_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     for item in &body.items {
-        let needed: &[&str] = match &*item.kind {
-            "function_call" => &["call_id", "name", "arguments"],
-            "custom_tool_call" => &["call_id", "name", "input"],
-            "function_call_output" | "custom_tool_call_output" => &["call_id"],
-            _ => &[],
+        let needed: &[Key] = match item.kind {
+            Kind::Call => &[Key::CallId, Key::Name, Key::Arguments],
+            Kind::CustomCall => &[Key::CallId, Key::Name, Key::Input],
+            Kind::Output | Kind::CustomOutput => &[Key::CallId],
+            Kind::Message | Kind::Reasoning | Kind::Reference | Kind::Other => &[],
         };
-        let missing = needed.iter().filter(|key| !is_text(item.node.get(key)));
-        hits.extend(missing.map(|key| item.hit(key, format!("input[{}].{key}", item.place))));
-        if item.is_output() && !item.has("output") {
-            hits.push(item.hit("output", format!("input[{}].output", item.place)));
+        let missing = needed.iter().filter(|key| !is_text(item.get(**key)));
+        hits.extend(missing.map(|key| item.hit_at(key.name())));
+        if item.is_output() && !item.has(Key::Output) {
+            hits.push(item.hit_at("output"));
         }
     }
     hits
@@ -184,10 +165,9 @@ pub(super) fn incomplete_calls(body: &Body<'_, '_>) -> Vec<Hit> {
 
 pub(super) fn names(body: &Body<'_, '_>) -> Vec<Hit> {
     let wrong =
-        |name: &str| name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-    let calls =
-        body.of_kind(&["function_call"]).filter(|item| item.node.get_str("name").is_some_and(|name| wrong(&name)));
-    let calls = calls.map(|item| item.hit("name", format!("input[{}].name", item.place)));
+        |name: &str| name.is_empty() || !name.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-'));
+    let named = |item: &&Item<'_, '_>| item.get(Key::Name).and_then(Node::as_str).is_some_and(|name| wrong(&name));
+    let calls = body.of_kind(Kind::Call).filter(named).map(|item| item.hit_at("name"));
     let functions = body.tools().filter(|(_, tool)| is(tool, "type", "function"));
     let tools = functions.filter(|(_, tool)| wrong(&tool.get_str("name").unwrap_or_default()));
     let tools = tools.map(|(place, _)| at(format!("tools[{place}].name")));
@@ -204,38 +184,32 @@ fn at(at: String) -> Hit {
 }
 
 pub(super) fn roles(body: &Body<'_, '_>) -> Vec<Hit> {
-    let known = ["assistant", "system", "developer", "user"];
-    let wrong = body.of_kind(&["message"]).filter(|item| !known.contains(&&*item.text("role")));
-    wrong.map(|item| item.hit("role", item.text("role"))).collect()
+    let known = ["user", "assistant", "system", "developer"];
+    let wrong = body.of_kind(Kind::Message).filter(|item| !known.contains(&&*item.text(Key::Role)));
+    wrong.map(|item| item.hit("role", item.text(Key::Role))).collect()
 }
 
 pub(super) fn parts(body: &Body<'_, '_>) -> Vec<Hit> {
+    let of_messages = body.parts().filter(|(item, part)| item.kind == Kind::Message && part.list == Key::Content);
     let mut hits = Vec::new();
-    for item in body.of_kind(&["message"]) {
-        for (place, part) in item.parts("content") {
-            let kind = part.get_str("type").unwrap_or_default();
-            let fits =
-                if item.is_answer { matches!(&*kind, "output_text" | "refusal") } else { kind.starts_with("input_") };
-            if !fits {
-                hits.push(item.hit(&format!("content[{place}].type"), kind));
-            }
+    for (item, part) in of_messages {
+        let kind = part.node.get_str("type").unwrap_or_default();
+        let fits =
+            if item.is_answer { matches!(&*kind, "output_text" | "refusal") } else { kind.starts_with("input_") };
+        if !fits {
+            hits.push(item.hit(&format!("content[{}].type", part.place), kind));
         }
     }
     hits
 }
 
 pub(super) fn empty_texts(body: &Body<'_, '_>) -> Vec<Hit> {
-    let mut hits = Vec::new();
-    for item in body.of_kind(&["message"]) {
-        if is_empty(item.node.get("content")) {
-            hits.push(item.hit("content", format!("input[{}].content", item.place)));
-        }
-        for (place, _) in item.parts("content").filter(|(_, part)| is_empty(part.get("text"))) {
-            let field = format!("content[{place}].text");
-            hits.push(item.hit(&field, format!("input[{}].{field}", item.place)));
-        }
-    }
-    hits
+    let whole = body.of_kind(Kind::Message).filter(|item| is_empty(item.get(Key::Content)));
+    let whole = whole.map(|item| item.hit_at("content"));
+    let parts = body.parts().filter(|(item, part)| {
+        item.kind == Kind::Message && part.list == Key::Content && is_empty(part.node.get("text"))
+    });
+    whole.chain(parts.map(|(item, part)| item.hit_at(&format!("content[{}].text", part.place)))).collect()
 }
 
 fn is_empty(text: Option<&Node<'_>>) -> bool {
@@ -257,20 +231,12 @@ pub(super) fn no_input(body: &Body<'_, '_>) -> Vec<Hit> {
 }
 
 pub(super) fn files(body: &Body<'_, '_>) -> Vec<Hit> {
-    let mut hits = Vec::new();
-    for item in &body.items {
-        for key in ["content", "output"] {
-            for (place, _) in item.parts(key).filter(|(_, part)| is_unreadable(part)) {
-                let field = format!("{key}[{place}].file_data");
-                hits.push(item.hit(&field, format!("input[{}].{field}", item.place)));
-            }
-        }
-    }
-    hits
+    let unreadable = body.parts().filter(|(_, part)| is_unreadable(part.node));
+    unreadable.map(|(item, part)| item.hit_at(&format!("{}[{}].file_data", part.list.name(), part.place))).collect()
 }
 
 fn is_unreadable(content: &Node<'_>) -> bool {
-    let data = content.get_str("file_data").unwrap_or_default();
+    let Some(data) = content.get_str("file_data") else { return false };
     let kind = part::data_url(&data).map_or("", |(kind, _)| kind);
     ["audio/", "video/"].iter().any(|start| kind.starts_with(start))
 }

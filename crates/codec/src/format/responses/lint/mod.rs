@@ -25,12 +25,12 @@ use crate::wire::{Wire, shortened};
 ///
 /// # Errors
 /// Where the bytes are unusable.
-pub fn lint(input: Input<'_>, strictness: Strictness, profile: &str) -> Result<Vec<Finding>> {
+pub fn lint(input: &Input<'_>, strictness: Strictness, profile: &str) -> Result<Vec<Finding>> {
     let profile = Profile::by_name(profile).unwrap_or(&OPENAI);
     if let Some((request, within)) = input.document().ok().and_then(|document| request_of(&document.node)) {
         return Ok(findings(request, profile, strictness, within));
     }
-    let request = foreign(input)?;
+    let request = foreign(input.again())?;
     Ok(findings(&request.to_node(), profile, strictness, ""))
 }
 

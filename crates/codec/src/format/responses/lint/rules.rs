@@ -31,7 +31,7 @@ impl Rule {
 }
 
 const ANY: &[&str] = &[];
-const STRICTEST: &[&str] = &["openai", "azure"];
+const STRICTEST: &[&str] = &["openai", "azure", "chatgpt", "copilot"];
 
 /// Every rule.
 pub const RULES: &[Rule] = &[

@@ -20,9 +20,9 @@ fn who(rule: &Rule) -> &'static str {
     match (rule.vendors, rule.models) {
         ([], []) => "all",
         (["deepseek"], _) => "DeepSeek",
-        (["openai", "azure"], []) => "OpenAI, Azure",
-        (["openai", "azure"], ["o1", "o3", "o4"]) => "OpenAI, Azure: o1, o3, o4",
-        (["openai", "azure"], _) => "OpenAI, Azure: models that think",
+        (["openai", "azure", ..], []) => "OpenAI, Azure",
+        (["openai", "azure", ..], ["o1", "o3", "o4"]) => "OpenAI, Azure: o1, o3, o4",
+        (["openai", "azure", ..], _) => "OpenAI, Azure: models that think",
         ([], _) => "models that think",
         _ => "some vendors",
     }
