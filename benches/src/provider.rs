@@ -63,7 +63,8 @@ fn serve(stream: TcpStream, bytes: usize) -> std::io::Result<()> {
         std::io::copy(&mut reading.by_ref().take(length), &mut std::io::sink())?;
         let blocks = bytes / block.len();
         let size = CHUNK.len() + blocks * block.len() + END.len();
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {size}\r\n\r\n{CHUNK}");
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {size}\r\n\r\n{CHUNK}");
         writing.write_all(head.as_bytes())?;
         for _ in 0..blocks {
             writing.write_all(block.as_bytes())?;
@@ -125,7 +126,12 @@ fn first_token(report: &mut Report) -> Outcome<()> {
     let (ours, theirs) = (median(&mut ours), median(&mut theirs));
     let over = ours.saturating_sub(theirs);
     println!("first token: {ours:?} through us, {theirs:?} on a raw socket, {over:?} more");
-    report.measured(Row::time("first token, over a raw socket, of 2 ms", over, Duration::from_millis(2), Bound::AtMost(1.0)));
+    report.measured(Row::time(
+        "first token, over a raw socket, of 2 ms",
+        over,
+        Duration::from_millis(2),
+        Bound::AtMost(1.0),
+    ));
     Ok(())
 }
 
@@ -174,7 +180,13 @@ fn throughput(report: &mut Report) -> Outcome<()> {
     report.measured(Row::number("stream to answer, MB/s", speed(best), 100.0, " MB/s", Bound::AtLeast(1.0)));
     println!("peak memory grew by {} MB over a stream of 100 MB", grown / MEGABYTE as u64);
     let bound = 32.0;
-    report.measured(Row::number("memory of a 100 MB stream, MB", (grown / MEGABYTE as u64) as f64, bound, " MB", Bound::AtMost(1.0)));
+    report.measured(Row::number(
+        "memory of a 100 MB stream, MB",
+        (grown / MEGABYTE as u64) as f64,
+        bound,
+        " MB",
+        Bound::AtMost(1.0),
+    ));
     Ok(())
 }
 

@@ -30,7 +30,7 @@ pub use key::{COMMAND_TIME, KeySource};
 pub use model::{Payload, Prepared, Timeouts, WireModel};
 pub use network::{HttpOptions, Proxy};
 pub use price::Prices;
-pub use providers::{PROVIDERS, Provider, StreamUsage};
+pub use providers::{PROVIDERS, Provider};
 pub use retry::{Chance, Retry, SystemChance};
 pub use secret::Secret;
 pub use transport::{

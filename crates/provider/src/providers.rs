@@ -17,17 +17,6 @@ pub struct Provider {
     pub key_env: &'static str,
     /// How a key is shown to it.
     pub scheme: Scheme,
-    /// Whether it tells the usage of a stream only if asked.
-    pub usage: StreamUsage,
-}
-
-/// How the usage of a stream is come by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StreamUsage {
-    /// It is told anyway, and asking for it may be refused.
-    Told,
-    /// It is told if the request asks for it.
-    OnRequest,
 }
 
 const COMPATIBLE: Provider = Provider {
@@ -38,7 +27,6 @@ const COMPATIBLE: Provider = Provider {
     dialect: Some("together"),
     key_env: "",
     scheme: Scheme::Bearer,
-    usage: StreamUsage::OnRequest,
 };
 
 /// Every provider.
@@ -58,7 +46,6 @@ pub static PROVIDERS: &[Provider] = &[
         dialect: None,
         key_env: "ANTHROPIC_API_KEY",
         scheme: Scheme::XApiKey,
-        usage: StreamUsage::Told,
     },
     Provider {
         name: "google",
@@ -67,23 +54,14 @@ pub static PROVIDERS: &[Provider] = &[
         dialect: None,
         key_env: "GEMINI_API_KEY",
         scheme: Scheme::XGoogApiKey,
-        usage: StreamUsage::Told,
     },
-    Provider {
-        name: "ollama",
-        base_url: "http://localhost:11434",
-        wire: "ollama.chat",
-        dialect: None,
-        usage: StreamUsage::Told,
-        ..COMPATIBLE
-    },
+    Provider { name: "ollama", base_url: "http://localhost:11434", wire: "ollama.chat", dialect: None, ..COMPATIBLE },
     Provider {
         name: "bedrock",
         wire: "bedrock.converse",
         dialect: None,
         key_env: "AWS_BEARER_TOKEN_BEDROCK",
         scheme: Scheme::Aws,
-        usage: StreamUsage::Told,
         ..COMPATIBLE
     },
     Provider {
@@ -98,7 +76,6 @@ pub static PROVIDERS: &[Provider] = &[
         base_url: "https://api.mistral.ai/v1",
         dialect: Some("mistral"),
         key_env: "MISTRAL_API_KEY",
-        usage: StreamUsage::Told,
         ..COMPATIBLE
     },
     Provider {

@@ -111,7 +111,7 @@ impl<W: Wire> Codec for WireCodec<W> {
                 (kind, body_of(kind, &parts), None)
             }
             _ => {
-                let (body, losses) = next_request(&self.0, session, options);
+                let (body, losses) = next(&self.0, session, options);
                 (Kind::Request, body, Some(losses))
             }
         };
@@ -229,7 +229,7 @@ impl<'a> Held<'a> {
 
 /// The next request of a session, and what is known of what became of it. What came from this wire is in its vendor's
 /// words already.
-pub fn next_request(wire: &dyn Wire, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+pub(super) fn next(wire: &dyn Wire, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
     let kind = session.extra.spelling(wire.spec().id, "kind").and_then(Json::as_str);
     if kind.is_some_and(|word| Kind::from_word(&word).is_some()) {
         return wire.next_request(session, options);

@@ -25,7 +25,7 @@ pub(crate) mod taken;
 pub(crate) mod view;
 
 pub(crate) use codec::shortened;
-pub use codec::{Wire, WireCodec, next_request};
+pub use codec::{Wire, WireCodec};
 pub use incoming::{End, Incoming, Received, received};
 pub use kind::{Kind, Parts};
 pub use outgoing::{Delivery, Naming, Outgoing};

@@ -1,20 +1,18 @@
 //! From the body of an answer to what an agent records.
 
-use turnkeep_codec::wire::{self, Parts};
+use turnkeep_codec::wire;
 use turnkeep_model::json::Json;
 use turnkeep_model::{Block, Body, Loss, Turn};
 use turnkeep_runtime::port::{Answer, Delta, Deltas};
 
-use super::reading::Read;
 use super::settings::{Payload, WireModel};
 
 impl WireModel {
     /// The answer in a body, and what of it could not be kept.
-    pub(super) fn answered(&self, read: Read) -> turnkeep_model::Result<(Answer, Vec<Loss>)> {
-        let payload = if self.payload == Payload::Keep { read.body.clone() } else { Json::Null };
-        let (session, losses) = self.wire.decode(Parts { request: None, response: Some(read.body) })?;
-        let turn = session.turns.into_iter().last().unwrap_or_default();
-        Ok((self.answer_of(turn, payload), losses))
+    pub(super) fn answered(&self, body: Json) -> turnkeep_model::Result<(Answer, Vec<Loss>)> {
+        let received = wire::received(self.wire, body)?;
+        let payload = if self.payload == Payload::Keep { received.body } else { Json::Null };
+        Ok((self.answer_of(received.turn, payload), received.losses))
     }
 
     fn answer_of(&self, turn: Turn, payload: Json) -> Answer {

@@ -99,9 +99,9 @@ impl WireModel {
                 }
             }
         }
-        let (read, last) = reader.finish(self.wire).map_err(unreadable)?;
+        let (body, last) = reader.finish().map_err(unreadable)?;
         telling.tell(last);
-        self.answered(read).map_err(|error| {
+        self.answered(body).map_err(|error| {
             let what = format!("it is not an answer of {}: {}", self.wire.spec().id, error.what());
             Fault::new(FaultKind::Malformed, &self.name, what)
         })

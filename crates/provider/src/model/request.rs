@@ -1,15 +1,14 @@
 //! From a session to the request that asks for its next answer.
 
 use turnkeep_codec::EncodeOptions;
-use turnkeep_codec::wire::next_request;
-use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Loss, Session, canon};
+use turnkeep_codec::wire::{Delivery, Outgoing};
+use turnkeep_model::json::Json;
+use turnkeep_model::{Block, Loss, Session, canon};
 use turnkeep_runtime::port::{Request, SentRequest};
 
 use super::settings::WireModel;
 use crate::address::{Streaming, address};
 use crate::auth::add;
-use crate::providers::StreamUsage;
 use crate::transport::{HeaderValue, HttpRequest, Method};
 
 /// A request that was made and not yet sent.
@@ -56,10 +55,14 @@ impl WireModel {
         options.as_request = true;
         options.variant.clone_from(&self.dialect);
         options.model = Some(self.model.clone());
-        let (mut body, losses) = next_request(self.wire, &session, &options);
-        if let Json::Object(body) = &mut body {
-            self.finish(body);
-        }
+        options.account.clone_from(&self.account);
+        let delivery = match self.streaming {
+            Streaming::On => Delivery::Stream,
+            Streaming::Off => Delivery::Whole,
+        };
+        let outgoing = Outgoing::new(self.wire, &session, &options, delivery);
+        let losses = if self.is_new_to(&session) { self.losses(&outgoing, &session) } else { Vec::new() };
+        let body = outgoing.body;
         let url = address(
             self.provider,
             self.wire.spec().id,
@@ -79,30 +82,17 @@ impl WireModel {
         Prepared { url, body, losses, sent }
     }
 
-    /// What the wire says beside the conversation: whether to stream, and nothing that stands in the address.
-    fn finish(&self, body: &mut Object) {
-        let streams = self.streaming == Streaming::On;
-        match self.wire.spec().id {
-            "gemini.contents" => {
-                body.remove("model");
-            }
-            "bedrock.converse" => {
-                body.remove("modelId");
-            }
-            "ollama.chat" => body.set("stream", streams),
-            "openai.chat" if streams => {
-                body.set("stream", true);
-                if self.provider.usage == StreamUsage::OnRequest {
-                    let asked: Object = [("include_usage", Json::Bool(true))].into_iter().collect();
-                    body.set("stream_options", asked);
-                }
-            }
-            _ if streams => body.set("stream", true),
-            _ => {
-                body.remove("stream");
-                body.remove("stream_options");
-            }
-        }
+    /// Whether the last answer of a session is not from here: what its requests lack here is not known yet.
+    fn is_new_to(&self, session: &Session) -> bool {
+        let answered = session.turns.iter().rev().find(|turn| turn.blocks.iter().any(Block::is_answer));
+        let (provider, api) = (Some(self.provider.name), Some(self.wire.spec().id));
+        answered.is_none_or(|turn| turn.provider.as_deref() != provider || turn.api.as_deref() != api)
+    }
+
+    /// What a request lacks of what requests are for: content, tools and settings.
+    fn losses(&self, outgoing: &Outgoing, session: &Session) -> Vec<Loss> {
+        let all = outgoing.losses(self.wire, session).unwrap_or_default();
+        all.into_iter().filter(|loss| matters(&loss.at)).collect()
     }
 
     /// The request as it is sent.
@@ -142,5 +132,35 @@ fn forget(session: &mut Session) {
             let fields = &mut session.extra.part_mut(wire).fields;
             keys.iter().for_each(|key| drop(fields.remove(key)));
         }
+    }
+}
+
+/// Whether a place in a session is one that requests speak of: times, ids and what the application keeps are not.
+fn matters(at: &str) -> bool {
+    const KEPT_HERE: &[&str] = &["message", "metadata", "extra", "id", "item_id", "scope"];
+    const ABOUT_RUNS: &[&str] = &["limits", "connect_timeout_ms", "socket_timeout_ms", "extra"];
+    let begins = |rest: &str, words: &[&str]| words.contains(&rest.split(['.', '[']).next().unwrap_or_default());
+    if let Some(rest) = at.strip_prefix("options.") {
+        return !begins(rest, ABOUT_RUNS);
+    }
+    let in_block = at.strip_prefix("turns[").and_then(|at| at.split_once("].blocks[")).map(|(_, at)| at);
+    match in_block.map(|at| at.split_once("].").map_or("", |(_, rest)| rest)) {
+        Some(rest) => !begins(rest, KEPT_HERE),
+        None => ["tools", "response_format"].iter().any(|begin| at.starts_with(begin)) && !at.contains("extra"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_tools_and_settings_matter() {
+        let told = ["options.top_k", "tools[0].strict", "turns[3].blocks[1].signature", "turns[0].blocks[2]"];
+        let kept =
+            ["options.limits.steps", "timing", "turns[3].usage", "turns[3].blocks[1].message.time", "runs[0].id"];
+
+        assert!(told.iter().all(|at| matters(at)));
+        assert!(!kept.iter().any(|at| matters(at)));
     }
 }

@@ -16,12 +16,24 @@ use crate::server::{Play, Server};
 /// A call of the tool, as each vendor answers it.
 fn call(wire: &str) -> &'static str {
     match wire {
-        "openai.chat" => r#"{"id":"1","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Ulm\"}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1000,"completion_tokens":100}}"#,
-        "openai.responses" => r#"{"id":"resp_1","object":"response","status":"completed","model":"m-1","output":[{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"gAAA-planted"},{"id":"fc_1","type":"function_call","status":"completed","call_id":"call_1","name":"weather","arguments":"{\"city\":\"Ulm\"}"}],"usage":{"input_tokens":1000,"output_tokens":100}}"#,
-        "anthropic.messages" => r#"{"id":"msg_1","type":"message","role":"assistant","model":"m-1-2026","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"tool_use","id":"call_1","name":"weather","input":{"city":"Ulm"}}],"stop_reason":"tool_use","usage":{"input_tokens":1000,"output_tokens":100}}"#,
-        "gemini.contents" => r#"{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"weather","args":{"city":"Ulm"}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1000,"candidatesTokenCount":100},"modelVersion":"m-1"}"#,
-        "ollama.chat" => r#"{"model":"m-1","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"weather","arguments":{"city":"Ulm"}}}]},"done":true,"done_reason":"stop","prompt_eval_count":1000,"eval_count":100}"#,
-        _ => r#"{"output":{"message":{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"hm","signature":"c2ln"}}},{"toolUse":{"toolUseId":"call_1","name":"weather","input":{"city":"Ulm"}}}]}},"stopReason":"tool_use","usage":{"inputTokens":1000,"outputTokens":100,"totalTokens":1100}}"#,
+        "openai.chat" => {
+            r#"{"id":"1","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Ulm\"}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1000,"completion_tokens":100}}"#
+        }
+        "openai.responses" => {
+            r#"{"id":"resp_1","object":"response","status":"completed","model":"m-1","output":[{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"gAAA-planted"},{"id":"fc_1","type":"function_call","status":"completed","call_id":"call_1","name":"weather","arguments":"{\"city\":\"Ulm\"}"}],"usage":{"input_tokens":1000,"output_tokens":100}}"#
+        }
+        "anthropic.messages" => {
+            r#"{"id":"msg_1","type":"message","role":"assistant","model":"m-1-2026","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"tool_use","id":"call_1","name":"weather","input":{"city":"Ulm"}}],"stop_reason":"tool_use","usage":{"input_tokens":1000,"output_tokens":100}}"#
+        }
+        "gemini.contents" => {
+            r#"{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"weather","args":{"city":"Ulm"}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1000,"candidatesTokenCount":100},"modelVersion":"m-1"}"#
+        }
+        "ollama.chat" => {
+            r#"{"model":"m-1","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"weather","arguments":{"city":"Ulm"}}}]},"done":true,"done_reason":"stop","prompt_eval_count":1000,"eval_count":100}"#
+        }
+        _ => {
+            r#"{"output":{"message":{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"hm","signature":"c2ln"}}},{"toolUse":{"toolUseId":"call_1","name":"weather","input":{"city":"Ulm"}}}]}},"stopReason":"tool_use","usage":{"inputTokens":1000,"outputTokens":100,"totalTokens":1100}}"#
+        }
     }
 }
 
@@ -62,10 +74,11 @@ fn an_agent_calls_a_tool_on_every_wire_and_its_result_and_thinking_go_back() {
         let stream = Play::new(200, kit::content_type(wire), kit::stream(wire));
         let server = Server::new([Play::json(200, call(wire)).header("x-request-id", "req-1"), stream]);
         let price = |text| turnkeep_model::Decimal::parse(text);
-        let model = kit::model(provider, &server.url)
-            .with_wire(wire)
-            .unwrap()
-            .with_prices(Prices { input: price("3"), output: price("15"), ..Prices::default() });
+        let model = kit::model(provider, &server.url).with_wire(wire).unwrap().with_prices(Prices {
+            input: price("3"),
+            output: price("15"),
+            ..Prices::default()
+        });
         let (store, mut recorder) = begun();
         let agent = Agent::new(Arc::new(model)).with_tools(tools());
 
@@ -110,7 +123,8 @@ fn the_request_that_was_sent_is_made_anew_from_the_journal() {
 fn a_session_goes_on_at_every_other_vendor() {
     for (from, provider) in WIRES {
         for (to, other) in WIRES {
-            let first = Server::new([Play::json(200, call(from)), Play::new(200, kit::content_type(from), kit::stream(from))]);
+            let first =
+                Server::new([Play::json(200, call(from)), Play::new(200, kit::content_type(from), kit::stream(from))]);
             let (_, mut recorder) = begun();
             let one = kit::model(provider, &first.url).with_wire(from).unwrap();
             block_on(Agent::new(Arc::new(one)).with_tools(tools()).run(&mut recorder, "And in Ulm?")).unwrap();

@@ -51,10 +51,14 @@ fn every_field_is_read() {
     let claude = endpoints.find("claude").unwrap();
 
     assert_eq!((claude.name.as_str(), claude.id.as_deref(), claude.provider.name), ("Claude", Some("7"), "anthropic"));
-    assert_eq!((claude.wire.as_str(), claude.base_url.as_str()), ("anthropic.messages", "https://api.anthropic.com/v1"));
+    assert_eq!(
+        (claude.wire.as_str(), claude.base_url.as_str()),
+        ("anthropic.messages", "https://api.anthropic.com/v1")
+    );
     let words = ["pass", "show", "claude"].map(str::to_owned).to_vec();
     assert_eq!(claude.key, Some(KeySource::Command { words, within: Duration::from_secs(5) }));
-    let mut options = Options::default().with_max_tokens(1000).with_stop("END").with_reasoning(turnkeep_model::Effort::High);
+    let mut options =
+        Options::default().with_max_tokens(1000).with_stop("END").with_reasoning(turnkeep_model::Effort::High);
     options.temperature = turnkeep_model::Number::parse("0.20");
     assert_eq!(claude.options, options);
     assert_eq!(
@@ -70,7 +74,12 @@ fn every_field_is_read() {
     let price = |text: &str| Decimal::parse(text);
     assert_eq!(
         claude.prices,
-        Some(Prices { input: price("3"), output: price("15.00"), cached_read: price("0.30"), cached_write: price("3.75") })
+        Some(Prices {
+            input: price("3"),
+            output: price("15.00"),
+            cached_read: price("0.30"),
+            cached_write: price("3.75")
+        })
     );
     assert_eq!(
         claude.headers,
@@ -81,7 +90,10 @@ fn every_field_is_read() {
     );
     assert_eq!((claude.streaming, claude.payload, &claude.proxy), (Streaming::Off, Payload::Drop, &Proxy::Direct));
     assert_eq!(claude.ca_file, Some(PathBuf::from("/home/u/.config/turnkeep/ca.pem")));
-    assert_eq!((claude.max_body, claude.account.as_deref(), claude.system.as_deref()), (1000, Some("work"), Some("Be brief.")));
+    assert_eq!(
+        (claude.max_body, claude.account.as_deref(), claude.system.as_deref()),
+        (1000, Some("work"), Some("Be brief."))
+    );
     assert_eq!((&claude.fallback, claude.place.1), (&vec!["local".to_owned()], 2));
 }
 
@@ -94,7 +106,10 @@ fn the_projects_fields_win_one_by_one() {
 
     assert_eq!((claude.model.as_str(), claude.account.as_deref()), ("claude-opus", Some("work")));
     let of = |number: &Option<turnkeep_model::Number>| number.as_ref().map(ToString::to_string);
-    assert_eq!((of(&claude.options.temperature), of(&claude.options.max_tokens)), (Some("1".into()), Some("1000".into())));
+    assert_eq!(
+        (of(&claude.options.temperature), of(&claude.options.max_tokens)),
+        (Some("1".into()), Some("1000".into()))
+    );
     assert_eq!(endpoints.all().len(), 2);
 }
 
@@ -121,7 +136,10 @@ fn what_is_not_found_is_told_in_three_ways() {
     assert_eq!(told("cluade"), pair("there is no endpoint `cluade`", "did you mean `Claude`?"));
     assert_eq!(told("gpt"), pair("there is no endpoint `gpt`", "there are Claude, local"));
     assert_eq!(told("id:8"), pair("no endpoint has the id `8`", "there are 7"));
-    assert_eq!(told("default:exeption"), pair("no endpoint is the default for `exeption`", "did you mean `exception`?"));
+    assert_eq!(
+        told("default:exeption"),
+        pair("no endpoint is the default for `exeption`", "did you mean `exception`?")
+    );
     assert_eq!(told("default:").0, "the category of a default cannot be empty");
     assert_eq!(told("").0, "the name of an endpoint cannot be empty");
     assert_eq!(Reference::parse("id:7").unwrap(), Reference::Id("7".into()));
@@ -130,10 +148,8 @@ fn what_is_not_found_is_told_in_three_ways() {
 #[test]
 fn a_projects_default_comes_before_the_users() {
     let user = source(Level::User, ALL);
-    let project = source(
-        Level::Project,
-        "[endpoint.mine]\nprovider = \"ollama\"\nmodel = \"m\"\ncategories = [\"chat\"]\n",
-    );
+    let project =
+        source(Level::Project, "[endpoint.mine]\nprovider = \"ollama\"\nmodel = \"m\"\ncategories = [\"chat\"]\n");
     let endpoints = Endpoints::read(&[user, project]).unwrap();
 
     assert_eq!(endpoints.find("default:chat").unwrap().name, "mine");
@@ -168,10 +184,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_was_meant() {
     );
     assert_eq!(wrong(&format!("{head}model = 3\n")).0, "turnkeep.toml:4:1: duplicate key");
     assert_eq!(wrong("[endpoint.a]\nmodel = 3\n").0, "turnkeep.toml:2:1: endpoint.a.model: expected a text");
-    assert_eq!(
-        wrong("[endpoint.a]\nprovider = \"openai\"\n").0,
-        "turnkeep.toml:1: endpoint.a: it has no `model`"
-    );
+    assert_eq!(wrong("[endpoint.a]\nprovider = \"openai\"\n").0, "turnkeep.toml:1: endpoint.a: it has no `model`");
     assert_eq!(
         wrong("[endpoint.a]\nprovider = \"azure\"\nmodel = \"m\"\n").0,
         "turnkeep.toml:1: endpoint.a: it has no `base_url`"

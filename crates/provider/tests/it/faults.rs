@@ -43,12 +43,16 @@ fn failures() -> Vec<(Play, FaultKind, &'static str)> {
         (refused(504), FaultKind::Unavailable, words),
         (refused(529), FaultKind::Overloaded, words),
         (Play::new(502, "text/html", "<html>nginx</html>"), FaultKind::Unavailable, "a page came"),
-        (Play::new(301, "text/html", "").header("location", "https://elsewhere.test/"), FaultKind::Redirect, "elsewhere"),
+        (
+            Play::new(301, "text/html", "").header("location", "https://elsewhere.test/"),
+            FaultKind::Redirect,
+            "elsewhere",
+        ),
         (Play::new(307, "text/html", "").header("location", "/v2"), FaultKind::Redirect, "/v2"),
         (Play::new(200, "text/html", "<html>Log in</html>"), FaultKind::WrongContentType, "text/html"),
         (Play::new(200, "application/json", "<html>Log in</html>"), FaultKind::WrongContentType, "a page"),
         (Play::json(200, "{\"choices\":[{\"ind"), FaultKind::Malformed, "not the JSON"),
-        (Play::json(200, "[1, 2]"), FaultKind::Malformed, "no object"),
+        (Play::json(200, "[1, 2]"), FaultKind::Malformed, "not the JSON"),
         (events("data: {\"id\":\"1\",,}\n\n"), FaultKind::Malformed, "not the JSON"),
         (events(chunk), FaultKind::Cut, "ended before its end"),
         (events(chunk).ending(End::Cut), FaultKind::Cut, ""),
@@ -147,7 +151,8 @@ fn an_address_that_is_none_is_told() {
 #[test]
 fn a_body_that_is_too_large_is_given_up() {
     let megabyte = vec![b' '; 1 << 20];
-    let play = Play { chunks: std::iter::once(b"{".to_vec()).chain(vec![megabyte; 65]).collect(), ..Play::json(200, "") };
+    let play =
+        Play { chunks: std::iter::once(b"{".to_vec()).chain(vec![megabyte; 65]).collect(), ..Play::json(200, "") };
     let server = Server::new([play]);
     let model = model(&server.url).with_streaming(Streaming::Off);
 

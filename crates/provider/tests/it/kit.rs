@@ -75,7 +75,10 @@ impl Deltas for Heard {
 impl Heard {
     pub(crate) fn text(&self) -> String {
         let heard = self.0.lock().unwrap();
-        heard.iter().filter_map(|delta| if let Delta::Text(text) = delta { Some(text.as_str()) } else { None }).collect()
+        heard
+            .iter()
+            .filter_map(|delta| if let Delta::Text(text) = delta { Some(text.as_str()) } else { None })
+            .collect()
     }
 }
 

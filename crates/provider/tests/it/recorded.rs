@@ -48,7 +48,11 @@ fn recorded_streams_give_the_same_answer_over_a_connection() {
             let Ok(decoded) = decoded else { continue };
             let expected = kit::answer_in(wire, &stream);
             // Recordings of frames and of lists are not in the form that they were sent in.
-            let kind = if stream.starts_with(b"{") || stream.starts_with(b"[") { "application/json" } else { kit::content_type(wire) };
+            let kind = if stream.starts_with(b"{") || stream.starts_with(b"[") {
+                "application/json"
+            } else {
+                kit::content_type(wire)
+            };
             let kind = if *wire == "ollama.chat" { kit::content_type(wire) } else { kind };
             let server = Server::new([Play::new(200, kind, stream).in_pieces(1000)]);
             let model = kit::model(provider, &server.url).with_wire(wire).unwrap();
@@ -58,7 +62,9 @@ fn recorded_streams_give_the_same_answer_over_a_connection() {
                     assert_eq!((answer.finish, answer.usage), (expected.finish, expected.usage), "{wire} {id}");
                     same += 1;
                 }
-                Err(fault) if matches!(fault.kind, FaultKind::Cut | FaultKind::StreamError) => cut.push((id, decoded.losses.len())),
+                Err(fault) if matches!(fault.kind, FaultKind::Cut | FaultKind::StreamError) => {
+                    cut.push((id, decoded.losses.len()))
+                }
                 Err(fault) => panic!("{wire} {id}: {fault}"),
             }
         }

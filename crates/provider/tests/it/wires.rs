@@ -105,18 +105,102 @@ fn every_vendor_is_asked_where_and_how_it_wants() {
     let events = ("accept", "text/event-stream");
     let json = ("accept", "application/json");
     let rows = [
-        ("groq", "openai.chat", Streaming::On, "POST /v1/chat/completions HTTP/1.1", headers(&[events, bearer]), r#"{"model":"m-1","stream":true,"stream_options":{"include_usage":true}}"#),
-        ("mistral", "openai.chat", Streaming::On, "POST /v1/chat/completions HTTP/1.1", headers(&[events, bearer]), r#"{"model":"m-1","stream":true}"#),
-        ("groq", "openai.chat", Streaming::Off, "POST /v1/chat/completions HTTP/1.1", headers(&[json, bearer]), r#"{"model":"m-1"}"#),
-        ("azure", "openai.chat", Streaming::On, "POST /openai/v1/chat/completions HTTP/1.1", headers(&[events, ("api-key", "sk-planted-key")]), r#"{"model":"m-1","stream":true,"stream_options":{"include_usage":true}}"#),
-        ("openai", "openai.responses", Streaming::On, "POST /v1/responses HTTP/1.1", headers(&[events, bearer]), r#"{"model":"m-1","stream":true}"#),
-        ("anthropic", "anthropic.messages", Streaming::On, "POST /v1/messages HTTP/1.1", headers(&[events, ("anthropic-version", "2023-06-01"), ("x-api-key", "sk-planted-key")]), r#"{"model":"m-1","stream":true}"#),
-        ("google", "gemini.contents", Streaming::On, "POST /v1beta/models/m-1:streamGenerateContent?alt=sse HTTP/1.1", headers(&[events, ("x-goog-api-key", "sk-planted-key")]), "{}"),
-        ("google", "gemini.contents", Streaming::Off, "POST /v1beta/models/m-1:generateContent HTTP/1.1", headers(&[json, ("x-goog-api-key", "sk-planted-key")]), "{}"),
-        ("ollama", "ollama.chat", Streaming::On, "POST /api/chat HTTP/1.1", headers(&[("accept", "application/x-ndjson"), bearer]), r#"{"model":"m-1","stream":true}"#),
-        ("ollama", "ollama.chat", Streaming::Off, "POST /api/chat HTTP/1.1", headers(&[json, bearer]), r#"{"model":"m-1","stream":false}"#),
-        ("bedrock", "bedrock.converse", Streaming::On, "POST /model/m-1/converse-stream HTTP/1.1", headers(&[("accept", "application/vnd.amazon.eventstream"), bearer]), "{}"),
-        ("bedrock", "bedrock.converse", Streaming::Off, "POST /model/m-1/converse HTTP/1.1", headers(&[json, bearer]), "{}"),
+        (
+            "groq",
+            "openai.chat",
+            Streaming::On,
+            "POST /v1/chat/completions HTTP/1.1",
+            headers(&[events, bearer]),
+            r#"{"model":"m-1","stream":true,"stream_options":{"include_usage":true}}"#,
+        ),
+        (
+            "mistral",
+            "openai.chat",
+            Streaming::On,
+            "POST /v1/chat/completions HTTP/1.1",
+            headers(&[events, bearer]),
+            r#"{"model":"m-1","stream":true}"#,
+        ),
+        (
+            "groq",
+            "openai.chat",
+            Streaming::Off,
+            "POST /v1/chat/completions HTTP/1.1",
+            headers(&[json, bearer]),
+            r#"{"model":"m-1"}"#,
+        ),
+        (
+            "azure",
+            "openai.chat",
+            Streaming::On,
+            "POST /openai/v1/chat/completions HTTP/1.1",
+            headers(&[events, ("api-key", "sk-planted-key")]),
+            r#"{"model":"m-1","stream":true,"stream_options":{"include_usage":true}}"#,
+        ),
+        (
+            "openai",
+            "openai.responses",
+            Streaming::On,
+            "POST /v1/responses HTTP/1.1",
+            headers(&[events, bearer]),
+            r#"{"model":"m-1","stream":true}"#,
+        ),
+        (
+            "anthropic",
+            "anthropic.messages",
+            Streaming::On,
+            "POST /v1/messages HTTP/1.1",
+            headers(&[events, ("anthropic-version", "2023-06-01"), ("x-api-key", "sk-planted-key")]),
+            r#"{"model":"m-1","stream":true}"#,
+        ),
+        (
+            "google",
+            "gemini.contents",
+            Streaming::On,
+            "POST /v1beta/models/m-1:streamGenerateContent?alt=sse HTTP/1.1",
+            headers(&[events, ("x-goog-api-key", "sk-planted-key")]),
+            "{}",
+        ),
+        (
+            "google",
+            "gemini.contents",
+            Streaming::Off,
+            "POST /v1beta/models/m-1:generateContent HTTP/1.1",
+            headers(&[json, ("x-goog-api-key", "sk-planted-key")]),
+            "{}",
+        ),
+        (
+            "ollama",
+            "ollama.chat",
+            Streaming::On,
+            "POST /api/chat HTTP/1.1",
+            headers(&[("accept", "application/x-ndjson"), bearer]),
+            r#"{"model":"m-1","stream":true}"#,
+        ),
+        (
+            "ollama",
+            "ollama.chat",
+            Streaming::Off,
+            "POST /api/chat HTTP/1.1",
+            headers(&[json, bearer]),
+            r#"{"model":"m-1","stream":false}"#,
+        ),
+        (
+            "bedrock",
+            "bedrock.converse",
+            Streaming::On,
+            "POST /model/m-1/converse-stream HTTP/1.1",
+            headers(&[("accept", "application/vnd.amazon.eventstream"), bearer]),
+            "{}",
+        ),
+        (
+            "bedrock",
+            "bedrock.converse",
+            Streaming::Off,
+            "POST /model/m-1/converse HTTP/1.1",
+            headers(&[json, bearer]),
+            "{}",
+        ),
     ];
     for (provider, wire, streaming, line, headers, settings) in rows {
         let (seen_line, mut seen_headers, seen_settings) = sent(provider, wire, streaming);
@@ -145,7 +229,10 @@ fn keys_of_aws_sign_the_request() {
     let begin = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260101/eu-west-1/bedrock/aws4_request, \
                  SignedHeaders=accept;content-type;host;x-amz-date;x-amz-security-token, Signature=";
     assert!(shown.starts_with(begin), "{shown}");
-    assert_eq!((seen.header("x-amz-date"), seen.header("x-amz-security-token")), (Some("20260101T000000Z"), Some("lent")));
+    assert_eq!(
+        (seen.header("x-amz-date"), seen.header("x-amz-security-token")),
+        (Some("20260101T000000Z"), Some("lent"))
+    );
 }
 
 #[test]

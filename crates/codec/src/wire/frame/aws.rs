@@ -146,11 +146,7 @@ pub(crate) fn to_base64(bytes: &[u8]) -> String {
     text
 }
 
-/// The event of a frame: its payload under its name, as `{"contentBlockDelta": {…}}`.
-///
-/// # Errors
-/// `Corrupt` where the payload is not JSON.
-pub fn to_event(frame: &Frame) -> Result<Json> {
+pub(super) fn to_event(frame: &Frame) -> Result<Json> {
     let name = [":event-type", ":exception-type"].iter().find_map(|key| frame.header(key)).unwrap_or_default();
     let payload = event(&String::from_utf8_lossy(&frame.payload))?;
     let mut object = Object::new();

@@ -3,7 +3,7 @@
 use turnkeep_model::json::{Json, JsonSink, Layout, Sink};
 use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result, Session};
 
-use super::super::codec::next_request;
+use super::super::codec::next;
 use crate::codec::{EncodeOptions, Target};
 use crate::input::Input;
 use crate::lint::{Finding, Severity, Strictness, lint, lint_session};
@@ -45,7 +45,7 @@ pub fn repair(session: &Session, given: Option<&[u8]>, target: &Target, options:
     let mut options = options.clone();
     options.as_request = true;
     options.variant.clone_from(&target.variant);
-    let (body, known) = next_request(wire, session, &options);
+    let (body, known) = next(wire, session, &options);
     let text = body.to_text();
     let after = lint(Input::new(text.as_bytes()), &name, Strictness::Lax)?;
     Ok(Repaired { body: pretty(&body), edits: edits(known), before, after })
