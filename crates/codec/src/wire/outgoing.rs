@@ -3,7 +3,7 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Archive, Loss, Result, Session};
 
-use super::codec::{Wire, next_request, read_back};
+use super::codec::{Wire, next, read_back};
 use super::kind::Kind;
 use crate::codec::EncodeOptions;
 use crate::honest;
@@ -41,7 +41,7 @@ pub struct Outgoing {
 impl Outgoing {
     /// The next request of a session, made valid for the wire and for the profile that `options` name.
     pub fn new(wire: &dyn Wire, session: &Session, options: &EncodeOptions, delivery: Delivery) -> Outgoing {
-        let (told, known) = next_request(wire, session, options);
+        let (told, known) = next(wire, session, options);
         let mut body = match &told {
             Json::Object(body) => body.clone(),
             _ => Object::new(),
