@@ -2,11 +2,10 @@
 
 use proptest::prelude::*;
 use turnkeep_codec::format;
-use turnkeep_codec::wire::frame::aws::AwsFramer;
-use turnkeep_codec::wire::frame::{LineFramer, SseFramer};
-use turnkeep_codec::wire::speak::{Framing, Refusal, Speech, speaker};
+use turnkeep_codec::wire::frame::Framer;
+use turnkeep_codec::wire::speak::{Refusal, Speech, speaker};
 use turnkeep_codec::wire::{Assembled, Parts};
-use turnkeep_model::{Author, Block, Body, FinishReason, Json, Turn, Usage, canon, json};
+use turnkeep_model::{Author, Block, Body, FinishReason, Json, Turn, Usage, canon};
 use turnkeep_testkit::generate;
 
 const WIRES: [&str; 6] =
@@ -32,29 +31,9 @@ fn stream(wire: &str, body: &Json, piece: usize) -> Vec<Vec<u8>> {
 
 /// What bytes that come in chunks of one size make up.
 fn assembled(wire: &str, bytes: &[u8], chunk: usize) -> Assembled {
-    let mut assembler = format::wire(wire).unwrap().assembler();
-    let mut events: Vec<Json> = Vec::new();
-    let parse = |text: &str| json::parse(text).unwrap().into_json();
-    match speaker(wire).unwrap().framing() {
-        Framing::Sse => {
-            let mut framer = SseFramer::default();
-            let found = bytes.chunks(chunk).flat_map(|chunk| framer.push(chunk)).collect::<Vec<_>>();
-            events.extend(found.iter().filter(|event| event.data != "[DONE]").map(|event| parse(&event.data)));
-        }
-        Framing::Lines => {
-            let mut framer = LineFramer::default();
-            let found = bytes.chunks(chunk).flat_map(|chunk| framer.push(chunk)).collect::<Vec<_>>();
-            events.extend(found.iter().map(|line| parse(line)));
-        }
-        Framing::Aws => {
-            let mut framer = AwsFramer::default();
-            for frame in bytes.chunks(chunk).flat_map(|chunk| framer.push(chunk).unwrap()).collect::<Vec<_>>() {
-                let name = frame.header(":event-type").unwrap().to_owned();
-                let payload = parse(std::str::from_utf8(&frame.payload).unwrap());
-                events.push(Json::Object([(name.as_str(), payload)].into_iter().collect()));
-            }
-        }
-    }
+    let (mut framer, mut assembler) = (Framer::default(), format::wire(wire).unwrap().assembler());
+    let mut events: Vec<Json> = bytes.chunks(chunk).flat_map(|chunk| framer.push(chunk).unwrap()).collect();
+    events.extend(framer.finish().events);
     events.into_iter().for_each(|event| drop(assembler.push(event).unwrap()));
     assembler.finish()
 }
