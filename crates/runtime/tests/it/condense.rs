@@ -35,7 +35,7 @@ fn exchange(n: u32) -> [Turn; 2] {
         is_error: None,
         outcome: None,
     };
-    let at = n * 4;
+    let at = n * 4 + 1;
     let asked = vec![
         Block::text(
             Author::User,
@@ -277,7 +277,9 @@ impl Summariser for Meanwhile<'_> {
 fn what_someone_says_meanwhile_is_not_lost() {
     let store = memory();
     let id = stored(&store, talk(6));
-    let busy = Meanwhile(Box::new(|| drop(block_on(say(&*store, &id, &ports(), "And part 7?")).unwrap())));
+    let busy = Meanwhile(Box::new(|| {
+        block_on(say(&*store, &id, &ports(), "And part 7?")).unwrap();
+    }));
 
     let outcome = block_on(condense(&*store, &id, &ports(), &busy, &Settings::default())).unwrap();
 
