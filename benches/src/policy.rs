@@ -51,7 +51,7 @@ fn texts(session: &Session) -> Vec<String> {
     let part = |part: &Part| match part {
         Part::Text(text) => text.text.clone(),
         Part::Data(data) => data.json.to_text(),
-        Part::Media(_) | Part::Other { .. } => String::new(),
+        _ => String::new(),
     };
     let of = |body: &Body| match body {
         Body::Text(text) => vec![text.text.clone()],
