@@ -10,6 +10,7 @@ use turnkeep_model::view::Slim as Config;
 
 use crate::args::{Reading, target};
 use crate::store_args::Place;
+use crate::talk_args::Who;
 
 /// Whether and how far what is written is condensed.
 #[derive(Group)]
@@ -19,6 +20,8 @@ pub(crate) struct Condensing {
     pub(crate) condense: bool,
     #[command(flatten)]
     pub(crate) extent: Extent,
+    #[command(flatten)]
+    pub(crate) by: Who,
 }
 
 /// How far a session is condensed.
@@ -146,6 +149,11 @@ pub(crate) struct Condense {
     pub(crate) to: Target,
     #[command(flatten)]
     pub(crate) extent: Extent,
+    #[command(flatten)]
+    pub(crate) by: Who,
+    /// Ask nobody: choose from the conversation's own sentences, also where the session's endpoint is configured
+    #[arg(long, conflicts_with_all = ["endpoint", "script"])]
+    pub(crate) offline: bool,
     /// Only say what would be condensed
     #[arg(long)]
     pub(crate) dry_run: bool,

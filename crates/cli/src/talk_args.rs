@@ -7,21 +7,28 @@ use clap::Args as Group;
 use crate::store_args::Place;
 
 /// Who answers.
-#[derive(Group)]
-pub(crate) struct With {
-    /// The endpoint, from turnkeep.toml: its name, `id:…` or `default:…`; or `scripted`, optionally
-    /// with a wire, as in `scripted:anthropic.messages`, which answers from --script
+#[derive(Group, Clone, Default)]
+pub(crate) struct Who {
+    /// The endpoint, from turnkeep.toml: its name, `id:…` or `default:…`; or `scripted`, optionally with a wire, as in
+    /// `scripted:anthropic.messages`, which answers from --script
     #[arg(long, value_name = "E")]
     pub(crate) endpoint: Option<String>,
     /// What `scripted` answers: a script, or any session file, whose answers it then gives again
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
+}
+
+/// Who answers, and what it may do.
+#[derive(Group)]
+pub(crate) struct With {
+    #[command(flatten)]
+    pub(crate) who: Who,
     /// Tools that the model may use: a file that lists programs
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
 }
 
-impl With {
+impl Who {
     /// Whether somebody is named who answers.
     pub(crate) fn is_named(&self) -> bool {
         self.endpoint.is_some() || self.script.is_some()

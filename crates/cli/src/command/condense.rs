@@ -1,17 +1,22 @@
 //! `turnkeep condense`, and condensing what other commands write
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use pollster::block_on;
 use turnkeep_codec::{EncodeOptions, Target};
-use turnkeep_model::policy::Pipeline;
 use turnkeep_model::policy::condense::{self as policy, KEEP};
-use turnkeep_model::{Archive, Batch, Json, Loss, LossKind, SessionId};
+use turnkeep_model::policy::{Pipeline, Policy};
+use turnkeep_model::{Archive, Batch, Json, Ledger, Loss, Session, SessionId};
 use turnkeep_runtime::Ports;
-use turnkeep_runtime::condense::{Condensed, Extract, Outcome, Settings, condense, summarise};
+use turnkeep_runtime::condense::{Asked, Condensed, Extract, Outcome, Settings, Summariser, condense, summarise};
+use turnkeep_store::StoreExt;
 
 use super::Ending;
 use super::convert::{file_of, write};
+use super::talk::{configured, model_of};
 use crate::args::{is_dash, source_of};
 use crate::exit::Exit;
+use crate::talk_args::Who;
 use crate::reduce_args::{Condense, Condensing, Extent};
 use crate::report::{object, say_losses, text_or_null};
 use crate::terminal::{DIM, YELLOW, counted, print, print_json, say};
@@ -34,12 +39,13 @@ fn settings(extent: &Extent, usual: usize) -> Settings {
 fn record(args: &Condense, id: &SessionId) -> Ending {
     let archive = super::load(&args.place, id.as_str())?;
     let settings = settings(&args.extent, KEEP);
+    let store = args.place.open()?;
+    let by = if args.offline { Arc::new(Extract) } else { of_session(&args.by, &block_on(store.load(id))?.ledger)? };
     let outcome = if args.dry_run {
         let session = archive.main_session().cloned().unwrap_or_default();
-        block_on(summarise(&session, &Extract, &settings, &*Ports::default().clock))
+        block_on(summarise(&session, &*by, &settings, &*Ports::default().clock))
     } else {
-        let store = args.place.open()?;
-        block_on(condense(&*store, id, &Ports::default(), &Extract, &settings))?
+        block_on(condense(&*store, id, &Ports::default(), &*by, &settings))?
     };
     if args.json {
         print_json(&as_json(id.as_str(), &outcome))?;
@@ -47,6 +53,20 @@ fn record(args: &Condense, id: &SessionId) -> Ending {
         print(&format!("{}\n", as_text(&outcome, args.dry_run)))?;
     }
     Ok(exit(&outcome))
+}
+
+/// Who summarises: whoever is named, or nobody.
+fn named(by: &Who) -> turnkeep_model::Result<Arc<dyn Summariser>> {
+    Ok(if by.is_named() { Arc::new(Asked::new(model_of(by)?)) } else { Arc::new(Extract) })
+}
+
+/// Who summarises a stored session: whoever is named, else the endpoint it was talked with, if that is configured.
+fn of_session(by: &Who, ledger: &Ledger) -> turnkeep_model::Result<Arc<dyn Summariser>> {
+    let asked = ledger.endpoint().filter(|_| !by.is_named()).and_then(configured);
+    match asked {
+        Some(endpoint) => named(&Who { endpoint: Some(endpoint), script: None }),
+        None => named(by),
+    }
 }
 
 fn exit(outcome: &Outcome) -> Exit {
@@ -62,7 +82,8 @@ fn rewrite(args: &Condense) -> Ending {
     let name = source.name().to_owned();
     let mut opened = args.reading.options()?.open_source(source)?;
     let mut losses = opened.losses;
-    let (told, outcome) = reduce(&mut opened.archive, &settings(&args.extent, usual(&args.to)));
+    let settings = settings(&args.extent, usual(&args.to));
+    let (told, outcome) = reduce(&mut opened.archive, &settings, &*named(&args.by)?);
     losses.extend(told);
     if args.dry_run {
         let text = as_text(&outcome, true);
@@ -97,41 +118,54 @@ pub(super) fn applied(
     archive: &mut Archive,
     target: &Target,
 ) -> turnkeep_model::Result<Vec<Loss>> {
-    if pipeline.is_empty() {
-        return Ok(reduced(condensing, archive, target));
-    }
     if !condensing.condense {
         return pipeline.apply_to(archive);
     }
-    let settings = settings(&condensing.extent, usual(target));
-    let losses = pipeline.condense(settings.plan).apply_to(archive)?;
-    if !losses.iter().any(|loss| loss.kind == LossKind::Condensed) {
-        say(&format!("{YELLOW}nothing to condense in what is left{YELLOW:#}"));
-    }
-    Ok(losses)
-}
-
-/// Condenses what a command writes, if it is asked to, and says why not where it is not.
-fn reduced(condensing: &Condensing, archive: &mut Archive, target: &Target) -> Vec<Loss> {
-    if !condensing.condense {
-        return Vec::new();
-    }
-    let (losses, outcome) = reduce(archive, &settings(&condensing.extent, usual(target)));
+    let (by, settings) = (named(&condensing.by)?, settings(&condensing.extent, usual(target)));
+    let (losses, outcome) = if pipeline.is_empty() {
+        reduce(archive, &settings, &*by)
+    } else {
+        let step = Summarising { by, settings, told: Arc::default() };
+        let told = step.told.clone();
+        let losses = pipeline.then(step).apply_to(archive)?;
+        let outcome = told.lock().unwrap_or_else(PoisonError::into_inner).take();
+        (losses, outcome.unwrap_or(Outcome::Nothing(policy::Nothing::Kept)))
+    };
     match &outcome {
         Outcome::Condensed(_) => {}
         Outcome::Nothing(_) | Outcome::Failed(_) => say(&format!("{YELLOW}{}{YELLOW:#}", as_text(&outcome, false))),
     }
-    losses
+    Ok(losses)
+}
+
+/// Condensing as the last step of a pipeline, whoever summarises.
+struct Summarising {
+    by: Arc<dyn Summariser>,
+    settings: Settings,
+    /// What became of the last session.
+    told: Arc<Mutex<Option<Outcome>>>,
+}
+
+impl Policy for Summarising {
+    fn apply(&self, session: &mut Session) -> turnkeep_model::Result<Vec<Loss>> {
+        let outcome = block_on(summarise(session, &*self.by, &self.settings, &*Ports::default().clock));
+        let losses = match &outcome {
+            Outcome::Condensed(made) => made.apply(session),
+            Outcome::Nothing(_) | Outcome::Failed(_) => Vec::new(),
+        };
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        Ok(losses)
+    }
 }
 
 /// Condenses every session; what became of the main one is told.
-fn reduce(archive: &mut Archive, settings: &Settings) -> (Vec<Loss>, Outcome) {
+fn reduce(archive: &mut Archive, settings: &Settings, by: &dyn Summariser) -> (Vec<Loss>, Outcome) {
     let mut losses = Vec::new();
     let mut told = Outcome::Nothing(policy::Nothing::Kept);
     for index in 0..archive.sessions.len() {
         let prefix = archive.prefix(index);
         let Some(session) = archive.sessions.get_mut(index) else { continue };
-        let outcome = block_on(summarise(session, &Extract, settings, &*Ports::default().clock));
+        let outcome = block_on(summarise(session, by, settings, &*Ports::default().clock));
         if let Outcome::Condensed(made) = &outcome {
             let own = made.apply(session).into_iter();
             losses.extend(own.map(|loss| Loss { at: format!("{prefix}{}", loss.at), ..loss }));

@@ -18,7 +18,7 @@ use crate::visible::visible;
 
 pub(crate) fn resume(args: &Resume) -> Ending {
     let store = args.place.there()?;
-    match args.with.is_named() {
+    match args.with.who.is_named() {
         true => go_on(args, store),
         false => show_plan(args, &*store),
     }

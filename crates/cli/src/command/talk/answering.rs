@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-#[cfg(not(feature = "http"))]
 use turnkeep_model::{Error, ErrorKind};
+use turnkeep_model::event::EndpointChosen;
 use turnkeep_provider::endpoint::{Endpoint, Endpoints};
 use turnkeep_provider::{HttpRequest, HttpResponse, Transport, TransportError, TransportErrorKind};
 use turnkeep_runner::manifest;
@@ -14,7 +14,7 @@ use turnkeep_store::BoxFuture;
 
 use super::scripted;
 use crate::exit::Stop;
-use crate::talk_args::With;
+use crate::talk_args::Who;
 
 /// Who answers.
 #[derive(Clone)]
@@ -49,20 +49,20 @@ pub(super) fn nothing(transport: Arc<dyn Transport>) -> Arc<dyn Transport> {
 
 impl Answering {
     /// Who the arguments name. `beside` is a file whose neighbours may hold a script.
-    pub(super) fn of(with: &With, beside: Option<&Path>, between: &Between<'_>) -> Result<Answering, Stop> {
+    pub(super) fn of(who: &Who, beside: Option<&Path>, between: &Between<'_>) -> Result<Answering, Stop> {
         let endpoints = load()?;
-        match reference(with, &endpoints)? {
-            name if scripted::is_meant(&name, &endpoints) => scripted::answering(&name, with, beside, between),
+        match reference(who, &endpoints)? {
+            name if scripted::is_meant(&name, &endpoints) => scripted::answering(&name, who, beside, between),
             name => Answering::configured(&endpoints, &name, between),
         }
     }
 
     /// The same where nothing is sent: no key is needed.
-    pub(super) fn replayed(with: &With, beside: &Path, between: &Between<'_>) -> Result<Answering, Stop> {
+    pub(super) fn replayed(who: &Who, beside: &Path, between: &Between<'_>) -> Result<Answering, Stop> {
         let endpoints = load()?;
-        let name = reference(with, &endpoints)?;
+        let name = reference(who, &endpoints)?;
         if scripted::is_meant(&name, &endpoints) {
-            return scripted::answering(&name, with, Some(beside), between);
+            return scripted::answering(&name, who, Some(beside), between);
         }
         let model = |endpoint: &Endpoint| -> Result<Arc<dyn Model>, Stop> {
             let keyless = Endpoint { key: None, aws: None, headers: Vec::new(), ..endpoint.clone() };
@@ -90,6 +90,25 @@ impl Answering {
     }
 }
 
+/// The model that is named.
+pub(crate) fn model_of(who: &Who) -> turnkeep_model::Result<Arc<dyn Model>> {
+    let answering = Answering::of(who, None, &nothing).map_err(|stop| match stop {
+        Stop::Error(error) => error,
+        Stop::Usage(what, remedy) => Error::new(ErrorKind::NotFound, what).hint(remedy),
+        other => Error::new(ErrorKind::Unavailable, other.told()),
+    })?;
+    Ok(answering.model)
+}
+
+/// The name of the configured endpoint that a journal speaks of, if there is one.
+pub(crate) fn configured(chosen: &EndpointChosen) -> Option<String> {
+    let endpoints = load().ok()?;
+    let is_it = |endpoint: &&Endpoint| {
+        Some(endpoint.provider.name) == chosen.provider.as_deref() && Some(&endpoint.model) == chosen.model.as_ref()
+    };
+    endpoints.all().iter().find(is_it).map(|endpoint| endpoint.name.clone())
+}
+
 /// The endpoints of the user and of the project around the working directory.
 pub(super) fn load() -> Result<Endpoints, Stop> {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
@@ -97,11 +116,11 @@ pub(super) fn load() -> Result<Endpoints, Stop> {
 }
 
 /// The name that is given; else the default for chatting, or the only endpoint there is.
-fn reference(with: &With, endpoints: &Endpoints) -> Result<String, Stop> {
-    if let Some(name) = &with.endpoint {
+fn reference(who: &Who, endpoints: &Endpoints) -> Result<String, Stop> {
+    if let Some(name) = &who.endpoint {
         return Ok(name.clone());
     }
-    if with.script.is_some() {
+    if who.script.is_some() {
         return Ok(scripted::NAME.to_owned());
     }
     if endpoints.find("default:chat").is_ok() {

@@ -21,7 +21,7 @@ pub(crate) fn ask(args: &Ask) -> Ending {
     if args.compare {
         return compare::compare(args);
     }
-    let answering = Answering::of(&args.with, None, &nothing)?;
+    let answering = Answering::of(&args.with.who, None, &nothing)?;
     let tools = tools(args.with.tools.as_deref())?;
     let store = args.place.open()?;
     let mut talk = match args.id.as_str() {

@@ -16,7 +16,7 @@ use super::editor::{Editor, Typed};
 use super::talk::{Heard, Talk};
 use crate::exit::{Exit, Stop};
 use crate::page::Page;
-use crate::talk_args::{Chat, With};
+use crate::talk_args::{Chat, Who};
 use crate::terminal::{BOLD, CYAN, DIM, complain, print, say, width};
 use crate::visible::{shortened, visible};
 
@@ -32,7 +32,7 @@ Ctrl-C stops an answer; what was asked is then not kept.
 ";
 
 pub(crate) fn chat(args: &Chat) -> Ending {
-    let answering = Answering::of(&args.with, None, &nothing)?;
+    let answering = Answering::of(&args.with.who, None, &nothing)?;
     let tools = tools(args.with.tools.as_deref())?;
     let store = args.place.open()?;
     let talk = match &args.id {
@@ -134,8 +134,8 @@ impl Chatting {
     }
 
     fn change(&mut self, name: &str) -> Result<(), Stop> {
-        let with = With { endpoint: Some(name.to_owned()), script: None, tools: None };
-        self.talk.answering = Answering::of(&with, None, &nothing)?;
+        let who = Who { endpoint: Some(name.to_owned()), script: None };
+        self.talk.answering = Answering::of(&who, None, &nothing)?;
         say(&format!("{BOLD}{}{BOLD:#} answers from here on", visible(&self.talk.answering.name)));
         Ok(())
     }

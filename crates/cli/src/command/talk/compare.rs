@@ -16,12 +16,12 @@ use super::ask::{Told, question};
 use super::talk::{Heard, Talk};
 use crate::exit::{Exit, Stop};
 use crate::report::object;
-use crate::talk_args::{Ask, With};
+use crate::talk_args::{Ask, Who};
 use crate::terminal::{BOLD, print, print_json, table, table_text};
 use crate::visible::visible;
 
 pub(super) fn compare(args: &Ask) -> Ending {
-    let names: Vec<&str> = args.with.endpoint.as_deref().unwrap_or_default().split(',').map(str::trim).collect();
+    let names: Vec<&str> = args.with.who.endpoint.as_deref().unwrap_or_default().split(',').map(str::trim).collect();
     if names.len() < 2 || names.iter().any(|name| name.is_empty()) {
         let what = "--compare needs endpoints to compare".to_owned();
         return Err(Stop::Usage(what, "name two or more: --endpoint A,B --compare".to_owned()));
@@ -44,7 +44,7 @@ pub(super) fn compare(args: &Ask) -> Ending {
 fn talk(args: &Ask, name: &str, store: &Arc<dyn Store>) -> Result<Talk, Stop> {
     let with =
         With { endpoint: Some(name.to_owned()), script: args.with.script.clone(), tools: args.with.tools.clone() };
-    let (answering, tools) = (Answering::of(&with, None, &nothing)?, tools(with.tools.as_deref())?);
+    let (answering, tools) = (Answering::of(&who, None, &nothing)?, tools(args.with.tools.as_deref())?);
     if args.id == "new" {
         return Ok(Talk::new(store.clone(), answering, tools, args.system.clone()));
     }

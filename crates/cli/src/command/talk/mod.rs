@@ -12,6 +12,7 @@ mod run;
 mod scripted;
 mod talk;
 
+pub(super) use answering::{configured, model_of};
 pub(super) use ask::{ask, ending};
 pub(super) use chat::chat;
 pub(super) use endpoints::endpoints;

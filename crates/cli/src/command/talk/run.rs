@@ -116,8 +116,8 @@ fn one(args: &Run, path: &Path, is_suite: bool) -> Result<Outcome, Stop> {
     let tap = Tap::default();
     let between = |inner: Arc<dyn Transport>| tap.before(Arc::new(Cassette::new(tape.clone(), inner)));
     let answering = match tape.mode() {
-        Mode::Replay => Answering::replayed(&args.with, path, &between)?,
-        _ => Answering::of(&args.with, Some(path), &between)?,
+        Mode::Replay => Answering::replayed(&args.with.who, path, &between)?,
+        _ => Answering::of(&args.with.who, Some(path), &between)?,
     };
     let beside = scripted::beside(path, "tools");
     let ports = Ports::default();

@@ -9,7 +9,7 @@ use turnkeep_provider::{PROVIDERS, Provider, WireModel};
 
 use super::answering::{Answering, Between};
 use crate::exit::Stop;
-use crate::talk_args::With;
+use crate::talk_args::Who;
 
 /// What it is called, unless an endpoint of that name is configured.
 pub(super) const NAME: &str = "scripted";
@@ -26,11 +26,11 @@ pub(super) fn is_meant(name: &str, endpoints: &Endpoints) -> bool {
 /// The vendor that plays the script that is named, or stands beside a file as `NAME.script.yaml`.
 pub(super) fn answering(
     name: &str,
-    with: &With,
+    who: &Who,
     near: Option<&Path>,
     between: &Between<'_>,
 ) -> Result<Answering, Stop> {
-    let found = with.script.clone().or_else(|| near.and_then(|path| beside(path, "script")));
+    let found = who.script.clone().or_else(|| near.and_then(|path| beside(path, "script")));
     let Some(path) = found else {
         let what = "the endpoint `scripted` needs a script".to_owned();
         return Err(Stop::Usage(what, "name it with --script FILE; docs/scripted.md says what is in it".to_owned()));

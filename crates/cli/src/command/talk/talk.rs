@@ -44,7 +44,7 @@ pub(crate) enum Heard {
 
 /// A stored session, with who is named to answer.
 pub(crate) fn open_talk(with: &With, store: Arc<dyn Store>, id: &SessionId) -> Result<Talk, Stop> {
-    let answering = Answering::of(with, None, &nothing)?;
+    let answering = Answering::of(&with.who, None, &nothing)?;
     Talk::stored(store, id.clone(), answering, tools(with.tools.as_deref())?)
 }
 
