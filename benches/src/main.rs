@@ -86,7 +86,8 @@ fn run(words: &[&str]) -> Outcome<bool> {
 }
 
 /// Every group, in the order of the page.
-const ALL: &[Group] = &[model, codec, wires::speed, policy::speed, reduce::slim, store::all, runtime::all, provider::all];
+const ALL: &[Group] =
+    &[model, codec, wires::speed, policy::speed, reduce::slim, store::all, runtime::all, provider::all];
 
 type Group = fn(&mut Report, &Path) -> Outcome<()>;
 

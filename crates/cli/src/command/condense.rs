@@ -16,9 +16,9 @@ use super::convert::{file_of, write};
 use super::talk::{configured, model_of};
 use crate::args::{is_dash, source_of};
 use crate::exit::Exit;
-use crate::talk_args::Who;
 use crate::reduce_args::{Condense, Condensing, Extent};
 use crate::report::{object, say_losses, text_or_null};
+use crate::talk_args::Who;
 use crate::terminal::{DIM, YELLOW, counted, print, print_json, say};
 use crate::visible::visible;
 

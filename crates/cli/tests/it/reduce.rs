@@ -126,7 +126,10 @@ fn a_stored_session_is_condensed_and_shown_expanded() {
         "{}",
         expanded.out
     );
-    place.run("condense talk --keep 0 --store sqlite:s.db").ends(6).says("session talk: a stored session keeps at least its last exchange");
+    place
+        .run("condense talk --keep 0 --store sqlite:s.db")
+        .ends(6)
+        .says("session talk: a stored session keeps at least its last exchange");
     place.run("condense nothing --store sqlite:s.db").ends(4);
     place.run("verify talk --store sqlite:s.db").ends(0);
 }
@@ -154,7 +157,10 @@ fn compressed_files_are_opened_as_if_they_were_not() {
     let back = place.run("convert packed.json.zst --to turnkeep").ends(0);
     let sniffed = place.run("sniff packed.json.zst --json").ends(0);
     place.run("diff plain.json packed.json.zst").ends(0);
-    place.run("convert packed.json.zst --to turnkeep --max-bytes 1000").ends(6).says("packed.json.zst: has more than 1000 bytes when it is decompressed");
+    place
+        .run("convert packed.json.zst --to turnkeep --max-bytes 1000")
+        .ends(6)
+        .says("packed.json.zst: has more than 1000 bytes when it is decompressed");
     place.run("convert talk.json --to turnkeep --compress=23").ends(2);
 
     assert_eq!(back.out, place.text("plain.json"));

@@ -69,7 +69,8 @@ fn every_wire_runs_the_same_fixture_and_its_recording_gives_the_same_files() {
         place.run(&format!("run f/warm.yaml --endpoint scripted:{wire} --out out")).ends(0);
 
         place.run(&format!("run f/warm.yaml --endpoint scripted:{wire} --out out --check")).ends(0);
-        let replayed = format!("run f/warm.yaml --endpoint scripted:{wire} --out again --replay out/warm.cassette.yaml");
+        let replayed =
+            format!("run f/warm.yaml --endpoint scripted:{wire} --out again --replay out/warm.cassette.yaml");
         place.run(&replayed).ends(0);
         for name in place.files("again") {
             assert_eq!(place.text(&format!("again/{name}")), place.text(&format!("out/{name}")), "{wire}: {name}");
@@ -104,7 +105,8 @@ fn a_directory_is_a_suite() {
 fn a_new_session_is_asked_and_goes_on() {
     let place = place();
 
-    let first = place.run("ask new Oslo? --script f/warm.script.yaml --tools f/warm.tools.yaml --json --store file:kept");
+    let first =
+        place.run("ask new Oslo? --script f/warm.script.yaml --tools f/warm.tools.yaml --json --store file:kept");
     let first = first.ends(0).out;
     let id = first.split(r#""session": ""#).nth(1).and_then(|rest| rest.split('"').next()).unwrap();
     let second = format!("ask {id} Rome? --script f/warm.script.yaml --tools f/warm.tools.yaml --store file:kept");

@@ -6,6 +6,7 @@
 mod file;
 mod find;
 mod load;
+mod lucee;
 mod open;
 mod partial;
 mod table;

@@ -215,7 +215,12 @@ impl<'a> Drive<'a> {
         Ok(Stopped { status, reason: Some(StopReason::Error), text, waiting: Vec::new() })
     }
 
-    pub(super) async fn stop(&mut self, status: Status, reason: Option<StopReason>, waiting: Vec<Waiting>) -> Result<Stopped> {
+    pub(super) async fn stop(
+        &mut self,
+        status: Status,
+        reason: Option<StopReason>,
+        waiting: Vec<Waiting>,
+    ) -> Result<Stopped> {
         let pace = self.pace;
         self.recorder.record_with(|_, recorder| Ok(pace.stopping(recorder, &status, reason.as_ref()))).await?;
         Ok(Stopped { text: last_text(self.recorder.session()), status, reason, waiting })

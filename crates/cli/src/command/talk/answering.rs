@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use turnkeep_model::{Error, ErrorKind};
 use turnkeep_model::event::EndpointChosen;
+use turnkeep_model::{Error, ErrorKind};
 use turnkeep_provider::endpoint::{Endpoint, Endpoints};
 use turnkeep_provider::{HttpRequest, HttpResponse, Transport, TransportError, TransportErrorKind};
 use turnkeep_runner::manifest;

@@ -24,12 +24,7 @@ pub(super) fn is_meant(name: &str, endpoints: &Endpoints) -> bool {
 }
 
 /// The vendor that plays the script that is named, or stands beside a file as `NAME.script.yaml`.
-pub(super) fn answering(
-    name: &str,
-    who: &Who,
-    near: Option<&Path>,
-    between: &Between<'_>,
-) -> Result<Answering, Stop> {
+pub(super) fn answering(name: &str, who: &Who, near: Option<&Path>, between: &Between<'_>) -> Result<Answering, Stop> {
     let found = who.script.clone().or_else(|| near.and_then(|path| beside(path, "script")));
     let Some(path) = found else {
         let what = "the endpoint `scripted` needs a script".to_owned();
