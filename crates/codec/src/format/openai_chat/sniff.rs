@@ -40,7 +40,10 @@ fn is_foreign(message: &Object) -> bool {
         kind.is_some_and(|kind| matches!(&*kind, "tool_use" | "tool_result" | "redacted_thinking"))
             || part.as_object().is_some_and(|part| part.contains("toolUse") || part.contains("toolResult"))
     };
-    message.contains("tool_name") || message.contains("images") || parts.iter().take(ENOUGH).any(foreign)
+    // Images are texts of bytes with Ollama, and objects with routers that speak this wire.
+    let images = message.get("images").and_then(Json::as_array);
+    let are_bytes = images.is_some_and(|images| images.iter().all(|image| image.as_str().is_some()));
+    message.contains("tool_name") || are_bytes || parts.iter().take(ENOUGH).any(foreign)
 }
 
 fn is_own(message: &Object) -> bool {
