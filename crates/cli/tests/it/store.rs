@@ -233,7 +233,7 @@ fn looking_for_a_session_makes_no_store() {
         "fork talk",
         "rm talk",
         "tag talk a=b",
-        "erase talk --text secret",
+        "erase talk --text a-long-secret",
         "export talk --to turnkeep",
         "verify talk",
         "verify",
@@ -270,7 +270,7 @@ fn a_session_that_is_not_there_is_told_with_what_to_type() {
         "fork gone",
         "rm gone",
         "tag gone a=b",
-        "erase gone --text secret",
+        "erase gone --text a-long-secret",
         "export gone --to turnkeep",
         "verify gone",
     ];
