@@ -187,5 +187,5 @@ fn all_public_event_lines_survive() {
             count += 1;
         }
     }
-    assert!(count > 100, "{count}");
+    assert!(count >= 100, "{count}");
 }

@@ -229,7 +229,7 @@ fn wrong_scripts_are_refused_with_their_line() {
             3,
             "this is no pattern that can be read",
         ),
-        ("turnkeep_script: 1\nanswers: [\n", 3, ""),
+        ("turnkeep_script: 1\nanswers: [\n", 2, ""),
     ];
     for (text, line, what) in wrong {
         let error = Script::parse(text.as_bytes(), "script.yaml").unwrap_err();
