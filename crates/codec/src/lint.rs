@@ -6,7 +6,7 @@ use turnkeep_model::{Error, ErrorKind, Result};
 
 pub use session::lint_session;
 
-use crate::format::{anthropic, bedrock, gemini, geppetto, ollama_chat, openai_chat, responses};
+use crate::format::{anthropic, bedrock, gemini, geppetto, llm4s, ollama_chat, openai_chat, responses};
 use crate::input::Input;
 use crate::wire;
 
@@ -76,6 +76,8 @@ type Check = fn(&Input<'_>, Strictness, Option<&str>) -> Result<Vec<Finding>>;
 const CHECKS: &[(&str, &[&str], Check)] = &[
     ("geppetto.turn", &[], |input, strictness, _| geppetto::lint(input.again(), strictness)),
     ("geppetto.fixture", &[], |input, strictness, _| geppetto::lint(input.again(), strictness)),
+    ("llm4s.state", &[], |input, strictness, _| llm4s::lint(input, strictness)),
+    ("llm4s.session", &[], |input, strictness, _| llm4s::lint(input, strictness)),
     ("openai.chat", openai_chat::VARIANTS, |input, strictness, profile| {
         openai_chat::lint::lint(input, strictness, profile.unwrap_or("openai"))
     }),

@@ -12,12 +12,14 @@ mod encode;
 mod java;
 mod message;
 mod options;
+mod rules;
 mod status;
 mod tree;
 mod ujson;
 mod usage;
 
 pub(super) use codec::{SessionCodec, StateCodec};
+pub(crate) use rules::lint;
 
 /// The name under which extras of these formats are kept.
 const FORMAT: &str = "llm4s";

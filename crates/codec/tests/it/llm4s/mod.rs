@@ -1,6 +1,7 @@
 //! llm4s states and sessions: real files, the library's verdicts, and the cases of its specification.
 
 mod files;
+mod rules;
 mod spec;
 mod verdicts;
 
