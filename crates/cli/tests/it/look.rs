@@ -77,7 +77,7 @@ turn 1  m1
 
 #[test]
 fn show_says_which_calls_have_no_result_yet() {
-    let text = r#"{"turnkeep":1,"sessions":[{"status":{"type":"failed","error":""},"turns":[{"blocks":[
+    let text = r#"{"turnkeep":1,"sessions":[{"status":{"state":"failed","error":""},"turns":[{"blocks":[
         {"author":"assistant","type":"tool_call","call":"c1","name":"read","arguments":"{}"},
         {"author":"assistant","type":"tool_call","call":"c2","name":"grep","arguments":"{}"},
         {"author":"tool","type":"tool_result","call":"c1","parts":[{"type":"text","text":"ok"}]}]}]}]}"#;
