@@ -7,6 +7,7 @@ wire, and keeps what it answers in the folder ANSWERS for others to read. Exits 
 import collections
 import http.client
 import json
+import math
 import os
 import pathlib
 import socket
@@ -15,6 +16,12 @@ import sys
 import time
 
 A_WIRE = 40
+
+
+def finite(text):
+    """A number that can be written again: Python reads 1e400 as one that no JSON can hold."""
+    number = float(text)
+    return number if math.isfinite(number) else math.copysign(sys.float_info.max, number)
 
 
 def path_of(wire, body, stream):
@@ -67,7 +74,7 @@ def sample(path):
     """The first bodies of every wire, spread over the sources."""
     by_wire = collections.defaultdict(list)
     for line in open(path, encoding="utf-8", errors="surrogatepass"):
-        record = json.loads(line)
+        record = json.loads(line, parse_float=finite)
         by_wire[record["wire"]].append(record)
     for wire, records in by_wire.items():
         step = max(1, len(records) // A_WIRE)
