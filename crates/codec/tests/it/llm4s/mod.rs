@@ -3,6 +3,7 @@
 mod files;
 mod rules;
 mod spec;
+mod targets;
 mod verdicts;
 
 use std::path::{Path, PathBuf};
