@@ -86,7 +86,7 @@ impl WireModel {
             class: told.class,
             ..Fault::new(kind, &self.name, told.message)
         };
-        let mut reader = Reader::new(self.wire, response.header("content-type")).map_err(unreadable)?;
+        let mut reader = Reader::new(self.wire, self.streaming, response.header("content-type")).map_err(unreadable)?;
         let mut telling = Telling::new(deltas);
         loop {
             match within(self.clock.as_ref(), timeouts.idle, response.body.next()).await {

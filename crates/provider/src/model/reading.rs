@@ -5,6 +5,7 @@ use turnkeep_codec::wire::frame::Framer;
 use turnkeep_codec::wire::{Assembler, Delta, Wire};
 use turnkeep_model::json::Json;
 
+use crate::address::Streaming;
 use crate::fault::{FaultKind, Told};
 
 /// The largest piece that cannot be read before it is whole: a body, or an event of a stream.
@@ -26,6 +27,8 @@ impl Unreadable {
 /// Reads an answer as it arrives. It holds what is answered, never what carries it.
 pub(super) struct Reader {
     wire: &'static dyn Wire,
+    /// What was asked for.
+    streaming: Streaming,
     framer: Framer,
     assembler: Box<dyn Assembler>,
     /// The one body that came, where the vendor does not stream.
@@ -38,13 +41,25 @@ pub(super) struct Reader {
 
 impl Reader {
     /// A reader of an answer with this content type.
-    pub(super) fn new(wire: &'static dyn Wire, content_type: Option<&str>) -> Result<Reader, Unreadable> {
+    pub(super) fn new(
+        wire: &'static dyn Wire,
+        streaming: Streaming,
+        content_type: Option<&str>,
+    ) -> Result<Reader, Unreadable> {
         let kind = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let is_other = ["text/html", "application/xhtml", "image/", "audio/", "video/"];
         if is_other.iter().any(|other| kind.starts_with(other)) {
             return Err(Unreadable::new(FaultKind::WrongContentType, format!("the answer is {kind}")));
         }
-        Ok(Reader { wire, framer: Framer::default(), assembler: wire.assembler(), whole: None, count: 0, held: 0 })
+        Ok(Reader {
+            wire,
+            streaming,
+            framer: Framer::default(),
+            assembler: wire.assembler(),
+            whole: None,
+            count: 0,
+            held: 0,
+        })
     }
 
     /// Takes the next bytes, and says what a screen can show of them.
@@ -73,7 +88,8 @@ impl Reader {
         let is_event = |event: &Json| {
             event.as_object().is_some_and(|event| self.wire.sniff_event(event).confidence != Confidence::No)
         };
-        if is_first && self.framer.is_json() && !is_event(&event) {
+        // A body and an event of it may look alike: what was asked for decides.
+        if is_first && self.framer.is_json() && (self.streaming == Streaming::Off || !is_event(&event)) {
             self.whole = Some(event);
             return Ok(());
         }
