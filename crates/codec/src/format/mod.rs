@@ -10,7 +10,7 @@ pub mod bedrock;
 pub mod cognesy;
 pub(crate) mod gemini;
 pub mod geppetto;
-mod llm4s;
+pub(crate) mod llm4s;
 pub mod lucee;
 mod markdown;
 mod native;

@@ -204,11 +204,12 @@ impl ModelError {
         self
     }
 
-    /// Whether another endpoint may answer the same question: this one cannot be reached, has too much to do, does not
-    /// let us in, or breaks off. A request that is wrong here is wrong there.
+    /// Whether another endpoint is asked the same question: this one cannot be reached, or has too much to do. A request
+    /// that is wrong here is wrong there, a key that is wrong is to be mended, and an answer that had begun is not begun
+    /// again elsewhere.
     pub fn may_pass_elsewhere(&self) -> bool {
-        use Cause::{Auth, Interrupted, Overloaded, RateLimited, TimedOut, Unavailable};
-        matches!(self.cause, Unavailable | RateLimited | Overloaded | Auth | Interrupted | TimedOut)
+        use Cause::{Overloaded, RateLimited, TimedOut, Unavailable};
+        matches!(self.cause, Unavailable | RateLimited | Overloaded | TimedOut)
     }
 }
 

@@ -42,8 +42,7 @@ pub(super) fn compare(args: &Ask) -> Ending {
 
 /// A fork of the session, or a new one, for one endpoint.
 fn talk(args: &Ask, name: &str, store: &Arc<dyn Store>) -> Result<Talk, Stop> {
-    let with =
-        With { endpoint: Some(name.to_owned()), script: args.with.script.clone(), tools: args.with.tools.clone() };
+    let who = Who { endpoint: Some(name.to_owned()), script: args.with.who.script.clone() };
     let (answering, tools) = (Answering::of(&who, None, &nothing)?, tools(args.with.tools.as_deref())?);
     if args.id == "new" {
         return Ok(Talk::new(store.clone(), answering, tools, args.system.clone()));
