@@ -3,7 +3,7 @@
 use futures_util::StreamExt;
 use turnkeep_model::{Batch, Head, Journal, Ledger, Parent, Seq, Session, SessionId, absorb};
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::import::{self, Imported};
 use crate::store::{Store, summary_of};
 use crate::summary::Summary;
@@ -26,8 +26,11 @@ pub trait StoreExt: Store {
     /// All of a session.
     fn load(&self, session: &SessionId) -> impl Future<Output = Result<Loaded>> + Send {
         async move {
-            let origin = self.summary(session).await?.origin;
+            let Summary { origin, last, .. } = self.summary(session).await?;
             let mut loaded = fold(self, session, Seq(u64::MAX)).await?;
+            if loaded.seq < last {
+                return Err(cut_short(session, loaded.seq, last));
+            }
             loaded.session.id = Some(session.clone());
             if let Some(origin) = origin {
                 loaded.session.parent =
@@ -141,4 +144,10 @@ async fn fold_with_head(store: &(impl Store + ?Sized), session: &SessionId) -> R
         take_in(&mut loaded, batch)?;
     }
     Ok((head, loaded.session))
+}
+
+fn cut_short(session: &SessionId, end: Seq, last: Seq) -> Error {
+    Error::new(ErrorKind::Corrupt, format!("the journal ends at {end} where {last} was recorded"))
+        .session(session)
+        .hint("run `turnkeep verify --repair`, or restore the store")
 }

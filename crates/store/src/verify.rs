@@ -1,5 +1,7 @@
 //! Whether a journal is what was appended.
 
+use std::cmp::Ordering;
+
 use futures_util::StreamExt;
 use turnkeep_model::{Seq, SessionId};
 
@@ -68,6 +70,8 @@ pub(crate) async fn verify(store: &(impl Store + ?Sized), session: &SessionId) -
         digest: String::new(),
         findings: Vec::new(),
     };
+    // Before the journal, which may grow meanwhile. A store that cannot tell says why when it is read.
+    let listing = summary_of(store, session).await.ok();
     let mut listed = Summary::new(session.clone());
     let mut batches = store.read(session, Seq::START);
     while let Some(batch) = batches.next().await {
@@ -93,7 +97,7 @@ pub(crate) async fn verify(store: &(impl Store + ?Sized), session: &SessionId) -
     }
     verified.digest = hash.finalize().to_hex().to_string();
     if verified.findings.is_empty() {
-        verified.findings.extend(stale_listing(&listed, &summary_of(store, session).await?));
+        verified.findings.extend(listing.and_then(|listing| mismatch(&listed, &listing)));
     }
     if let Some(repair) = store.repair() {
         verified.findings.extend(repair.check(Some(session)).await?);
@@ -102,12 +106,17 @@ pub(crate) async fn verify(store: &(impl Store + ?Sized), session: &SessionId) -
 }
 
 /// What a listing says that the journal does not. Titles and labels of a fork are those its parent had, wherever it left.
-fn stale_listing(journal: &Summary, listing: &Summary) -> Option<Finding> {
-    // Someone may have appended meanwhile.
-    if journal.last < listing.last && journal.last > Seq::START {
-        return None;
+fn mismatch(journal: &Summary, listing: &Summary) -> Option<Finding> {
+    match journal.last.cmp(&listing.last) {
+        Ordering::Less => {
+            let (session, due) = (listing.id.clone(), journal.last.next());
+            return Some(Finding::Gap { session, due, found: listing.last });
+        }
+        // Someone appended meanwhile.
+        Ordering::Greater => return None,
+        Ordering::Equal => {}
     }
-    let counts = |summary: &Summary| (summary.last, summary.turns, summary.blocks);
+    let counts = |summary: &Summary| (summary.turns, summary.blocks);
     let named = |summary: &Summary| (summary.title.clone(), summary.status.clone(), summary.tags.clone());
     let same = counts(journal) == counts(listing) && (listing.origin.is_some() || named(journal) == named(listing));
     (!same).then(|| Finding::Stale { what: "the listing does not say what the journal says".to_owned() })
