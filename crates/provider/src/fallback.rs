@@ -11,8 +11,11 @@ use crate::fault::FaultKind;
 pub struct Fallback {
     models: Vec<Arc<dyn Model>>,
     last: Mutex<usize>,
-    told: Option<Box<dyn Fn(&Switch) + Send + Sync>>,
+    told: Option<Box<Told>>,
 }
+
+/// Who hears of a switch.
+type Told = dyn Fn(&Switch) + Send + Sync;
 
 /// That another model was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]

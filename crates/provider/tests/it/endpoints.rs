@@ -246,5 +246,10 @@ fn the_example_of_the_documentation_is_read() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/endpoints.md")).unwrap();
     let blocks = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
 
-    assert!(blocks.map(|text| read(text).unwrap_or_else(|error| panic!("{error}\n{text}"))).count() > 0);
+    let mut read_some = false;
+    for text in blocks {
+        read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        read_some = true;
+    }
+    assert!(read_some);
 }

@@ -63,7 +63,7 @@ fn recorded_streams_give_the_same_answer_over_a_connection() {
                     same += 1;
                 }
                 Err(fault) if matches!(fault.kind, FaultKind::Cut | FaultKind::StreamError) => {
-                    cut.push((id, decoded.losses.len()))
+                    cut.push((id, decoded.losses.len()));
                 }
                 Err(fault) => panic!("{wire} {id}: {fault}"),
             }
