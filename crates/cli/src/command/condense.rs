@@ -88,9 +88,9 @@ fn rewrite(args: &Condense) -> Ending {
     if args.dry_run {
         let text = as_text(&outcome, true);
         if args.json {
-            print_json(&as_json(&name, &outcome))?
+            print_json(&as_json(&name, &outcome))?;
         } else {
-            print(&format!("{text}\n"))?
+            print(&format!("{text}\n"))?;
         }
         return Ok(exit(&outcome));
     }

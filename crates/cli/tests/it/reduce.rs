@@ -128,7 +128,7 @@ fn a_stored_session_is_condensed_and_shown_expanded() {
     );
     place
         .run("condense talk --keep 0 --store sqlite:s.db")
-        .ends(6)
+        .ends(1)
         .says("session talk: a stored session keeps at least its last exchange");
     place.run("condense nothing --store sqlite:s.db").ends(4);
     place.run("verify talk --store sqlite:s.db").ends(0);

@@ -87,7 +87,7 @@ fn a_check_shows_what_differs_and_writes_nothing() {
 
     let ran = place.run("run f/warm.yaml --endpoint scripted --out out --check").ends(1);
 
-    assert!(ran.out.contains("-            text: Four degrees.\n+            text: Three degrees."), "{}", ran.out);
+    assert!(ran.out.contains("-        text: Four degrees.\n+        text: Three degrees."), "{}", ran.out);
     assert!(place.text("out/warm.final_turn.yaml").contains("Four"));
 }
 

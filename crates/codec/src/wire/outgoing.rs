@@ -59,6 +59,11 @@ impl Outgoing {
         self.body.to_text().into_bytes()
     }
 
+    /// What had to be put right to make the request, without comparing all of it.
+    pub fn repairs(&self) -> &[Loss] {
+        &self.known
+    }
+
     /// Everything that the session says and the request does not.
     ///
     /// # Errors

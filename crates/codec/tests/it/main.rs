@@ -1,5 +1,5 @@
 //! What holds for the formats and for YAML.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod anthropic;
 mod bedrock;

@@ -3,7 +3,7 @@
 use turnkeep_codec::lint::{Severity, Strictness, lint};
 use turnkeep_codec::{EncodeOptions, Input, Target};
 use turnkeep_model::policy::{Hidden, Pipeline, Redact, Truncate, Unit, Window};
-use turnkeep_model::{Archive, Session};
+use turnkeep_model::{Archive, Session, json};
 use turnkeep_testkit::{for_all, generate};
 
 use crate::recorded::wire;
@@ -31,9 +31,19 @@ fn broken(session: &Session, id: &str) -> Vec<&'static str> {
     options.as_request = true;
     let target = Target { codec: wire(id), variant: None };
     let bytes = turnkeep_codec::encode(&Archive::from(session.clone()), &target, &options).unwrap().bytes;
+    if says_nothing(&bytes) {
+        return Vec::new();
+    }
     let findings = lint(Input::new(&bytes), id, Strictness::Lax).unwrap();
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
     errors.map(|finding| finding.rule).collect()
+}
+
+/// Whether a request has no message: then it is no request, whoever emptied it.
+pub(crate) fn says_nothing(bytes: &[u8]) -> bool {
+    let body = json::parse(std::str::from_utf8(bytes).unwrap()).unwrap();
+    let lists = ["messages", "input", "contents"].iter().filter_map(|key| body.get(key));
+    lists.filter_map(|list| list.as_array()).all(<[_]>::is_empty)
 }
 
 #[test]
@@ -43,14 +53,9 @@ fn no_policy_makes_a_history_that_a_vendor_refuses() {
             for (name, pipeline) in pipelines() {
                 let mut reduced = session.clone();
                 pipeline.apply(&mut reduced).unwrap();
-                // A session without content has no valid request, whoever emptied it.
-                if reduced.turns.is_empty() {
-                    continue;
-                }
                 for id in WIRES {
                     let (before, after) = (broken(&session, id), broken(&reduced, id));
-                    let silent = |rule: &&&str| rule.contains("EMPTY") || rule.contains("empty");
-                    let new: Vec<_> = after.iter().filter(|rule| !before.contains(rule) && !silent(rule)).collect();
+                    let new: Vec<_> = after.iter().filter(|rule| !before.contains(rule)).collect();
                     if !new.is_empty() {
                         return Err(proptest::test_runner::TestCaseError::fail(format!("{name}, {id}: {new:?}")));
                     }

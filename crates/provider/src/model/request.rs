@@ -61,7 +61,7 @@ impl WireModel {
             Streaming::Off => Delivery::Whole,
         };
         let outgoing = Outgoing::new(self.wire, &session, &options, delivery);
-        let losses = if self.is_new_to(&session) { self.losses(&outgoing, &session) } else { Vec::new() };
+        let losses = self.losses(&outgoing, &session);
         let body = outgoing.body;
         let url = address(
             self.provider,
@@ -89,9 +89,11 @@ impl WireModel {
         answered.is_none_or(|turn| turn.provider.as_deref() != provider || turn.api.as_deref() != api)
     }
 
-    /// What a request lacks of what requests are for: content, tools and settings.
+    /// What a request lacks of what requests are for: content, tools and settings. All of it is compared when the session
+    /// comes from elsewhere; later on, what had to be put right says enough.
     fn losses(&self, outgoing: &Outgoing, session: &Session) -> Vec<Loss> {
-        let all = outgoing.losses(self.wire, session).unwrap_or_default();
+        let compared = self.is_new_to(session).then(|| outgoing.losses(self.wire, session).ok()).flatten();
+        let all = compared.unwrap_or_else(|| outgoing.repairs().to_vec());
         all.into_iter().filter(|loss| matters(&loss.at)).collect()
     }
 

@@ -428,7 +428,8 @@ fn budgets_and_deadlines_count_over_runs_and_nothing_twice() {
         };
         (0..9).map(call).collect::<Vec<_>>()
     };
-    let limits: [(fn(&mut turnkeep_model::Limits), StopReason); 3] = [
+    type Limit = fn(&mut turnkeep_model::Limits);
+    let limits: [(Limit, StopReason); 3] = [
         (|limits| limits.tokens = Some(Number::from(250_u64)), StopReason::TokenLimit),
         (|limits| limits.cost = turnkeep_model::Decimal::parse("0.75"), StopReason::CostLimit),
         (|limits| limits.deadline = Some("2027-01-15T08:00:05Z".into()), StopReason::TimeLimit),

@@ -111,8 +111,7 @@ fn second_request(options: Options, defaults: Options, turn: Options, process: P
             block_on(wired(Arc::clone(&sent)).run(&mut recorder, next)).unwrap()
         }
     };
-    let last = sent.lock().unwrap().last().cloned().unwrap_or_default();
-    last
+    sent.lock().unwrap().last().cloned().unwrap_or_default()
 }
 
 #[derive(Clone, Copy)]

@@ -10,7 +10,7 @@ use super::super::Ending;
 use super::answering::{Answering, nothing, tools};
 use super::attach::attached;
 use super::compare;
-use super::talk::{Heard, Talk};
+use super::session::{Heard, Talk};
 use crate::exit::{Exit, Stop};
 use crate::report::{object, text_or_null};
 use crate::talk_args::Ask;

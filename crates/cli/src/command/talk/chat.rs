@@ -13,7 +13,7 @@ use super::answering::{Answering, nothing, tools};
 use super::ask::Told;
 use super::attach::attached;
 use super::editor::{Editor, Typed};
-use super::talk::{Heard, Talk};
+use super::session::{Heard, Talk};
 use crate::exit::{Exit, Stop};
 use crate::page::Page;
 use crate::talk_args::{Chat, Who};

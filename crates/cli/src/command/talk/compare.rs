@@ -13,7 +13,7 @@ use turnkeep_store::{Store, StoreExt};
 use super::super::Ending;
 use super::answering::{Answering, nothing, tools};
 use super::ask::{Told, question};
-use super::talk::{Heard, Talk};
+use super::session::{Heard, Talk};
 use crate::exit::{Exit, Stop};
 use crate::report::object;
 use crate::talk_args::{Ask, Who};

@@ -10,11 +10,11 @@ mod editor;
 mod endpoints;
 mod run;
 mod scripted;
-mod talk;
+mod session;
 
 pub(super) use answering::{configured, model_of};
 pub(super) use ask::{ask, ending};
 pub(super) use chat::chat;
 pub(super) use endpoints::endpoints;
 pub(super) use run::run;
-pub(super) use talk::{Heard, open_talk};
+pub(super) use session::{Heard, open_talk};

@@ -63,7 +63,8 @@ fn fixtures(path: &Path) -> Result<Vec<PathBuf>, Stop> {
         ["tools", "script", "cassette"].iter().any(|word| name.contains(&format!(".{word}.")))
             || name == "turnkeep.toml"
     };
-    let files: Vec<PathBuf> = turnkeep_file::walk(path)?.into_iter().filter(|path| !beside(path)).collect();
+    let files = turnkeep_file::walk(path)?.into_iter().filter(|path| !beside(path));
+    let files: Vec<PathBuf> = files.map(|file| path.join(file)).collect();
     if files.is_empty() {
         let what = format!("{}: there is no fixture in it", path.display());
         return Err(Stop::Usage(what, "name a session file, or a directory of them".to_owned()));

@@ -50,7 +50,7 @@ impl<'n> Look<'n> {
                 "evaluation_id" => evaluation = Some(value.as_str()?),
                 "sequence" => sequence = Some(whole(value)?),
                 "turn" => _ = whole(value)?,
-                "prompt_ns" | "prompt_key" => _ = message::is_text(value).then_some(())?,
+                "prompt_ns" | "prompt_key" => message::is_text(value).then_some(())?,
                 _ => {}
             }
         }

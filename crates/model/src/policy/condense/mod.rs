@@ -72,7 +72,7 @@ fn texts(block: &Block) -> Vec<&str> {
         Body::ToolCall(call) => vec![&call.name, &call.arguments],
         Body::ToolResult(result) => {
             let text = |part| match part {
-                &Part::Text(ref text) => Some(text.text.as_str()),
+                Part::Text(text) => Some(text.text.as_str()),
                 _ => None,
             };
             result.parts.iter().filter_map(text).chain(result.error.as_deref()).collect()

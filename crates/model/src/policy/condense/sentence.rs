@@ -212,7 +212,7 @@ mod tests {
 
         let found = sentences(&long);
 
-        assert_eq!(found.iter().map(|part| part.split(' ').count()).sum::<usize>(), 200);
+        assert_eq!(found.iter().map(|part| part.split_whitespace().count()).sum::<usize>(), 200);
         assert!(found.iter().all(|part| part.chars().count() <= LONGEST + "word ".len()));
     }
 

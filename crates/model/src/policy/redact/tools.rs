@@ -24,7 +24,7 @@ impl Edit for Arguments {
             });
             let is_call = is_use || object.contains("toolUseId");
             for (key, value) in object.iter_mut() {
-                let given = key.is("arguments") && is_named || key.is("args") && is_named || key.is("input") && is_call;
+                let given = (key.is("arguments") || key.is("args")) && is_named || key.is("input") && is_call;
                 if given {
                     empty(value);
                 }

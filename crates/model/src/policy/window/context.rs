@@ -117,8 +117,8 @@ impl Adaptive {
     pub fn budget(&self) -> u64 {
         let share = match self.context {
             ..=32_000 => 0.6,
-            ..=100_000 => 0.7,
-            ..=200_000 => 0.75,
+            32_001..=100_000 => 0.7,
+            100_001..=200_000 => 0.75,
             _ => 0.8,
         };
         let dear = match self.costs {
