@@ -155,3 +155,49 @@ fn endpoints_are_listed_with_what_they_lack() {
     assert!(ran.out.contains("TURNKEEP_TEST_NO_SUCH_KEY"), "{}", ran.out);
     place.run("ask new Hi --endpoint her --store file:kept").ends(4).says("there is no endpoint `her`");
 }
+
+#[test]
+fn a_session_begun_on_one_wire_is_finished_on_another_and_what_that_one_is_not_told_is_shown() {
+    let place = place();
+    let ask = |id: &str, text: &str, wire: &str| {
+        let with = "--script f/warm.script.yaml --tools f/warm.tools.yaml --store file:kept";
+        place.run(&format!("ask {id} {text} --endpoint scripted:{wire} {with}")).ends(0)
+    };
+
+    let first = ask("new", "Oslo?", "openai.responses");
+    let id = first.err.split_whitespace().nth(1).unwrap().to_owned();
+    let second = ask(&id, "Rome?", "anthropic.messages");
+
+    assert_eq!(first.out, "I look it up.\nThree degrees.\n");
+    assert_eq!(second.out, "Twenty-one degrees.\n");
+    let told = "dropped     turns[0].blocks[1]: the vendor takes thinking back only as the same model signed it";
+    assert!(second.err.contains(told), "{}", second.err);
+    let journal = place.run(&format!("tail {id} --store file:kept")).ends(0).out;
+    assert!(journal.contains(r#""type":"loss.noted""#), "{journal}");
+    assert!(journal.contains(r#""api":"anthropic.messages""#), "{journal}");
+}
+
+#[test]
+fn a_session_is_resumed_on_an_endpoint() {
+    let place = place();
+    place.run("import f/warm.yaml --store file:kept").ends(0);
+    let listed = place.run("ls --json --store file:kept").ends(0).out;
+    let id = listed.split(r#""id": ""#).nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+
+    let with = "--script f/warm.script.yaml --tools f/warm.tools.yaml --store file:kept";
+    let ran = place.run(&format!("resume {id} --endpoint scripted:gemini.contents {with}")).ends(0);
+
+    assert!(ran.out.contains("degrees"), "{}", ran.out);
+}
+
+#[test]
+fn endpoints_are_compared_side_by_side_each_in_a_session_of_its_own() {
+    let place = place();
+    let with = "--script f/warm.script.yaml --tools f/warm.tools.yaml --store file:kept";
+
+    let ran = place.run(&format!("ask new Oslo? --endpoint scripted:openai.chat,scripted:ollama.chat --compare {with}"));
+
+    let ran = ran.ends(0);
+    assert_eq!(ran.out.matches("Three degrees.").count(), 2, "{}", ran.out);
+    assert!(ran.out.contains("endpoint  input  output  cost  time"), "{}", ran.out);
+}

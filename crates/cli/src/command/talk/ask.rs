@@ -12,7 +12,7 @@ use super::attach::attached;
 use super::compare;
 use super::session::{Heard, Talk};
 use crate::exit::{Exit, Stop};
-use crate::report::{object, text_or_null};
+use crate::report::{object, say_losses, text_or_null};
 use crate::talk_args::Ask;
 use crate::terminal::{DIM, print_json, say};
 use crate::visible::visible;
@@ -38,6 +38,7 @@ pub(crate) fn ask(args: &Ask) -> Ending {
         print_json(&told.to_json(&talk))?;
     } else {
         say(&told.line(&talk));
+        say_losses(&talk.losses(), &format!("`turnkeep tail {}` lists them all", talk.id));
         told.waiting(talk.id.as_str()).iter().for_each(|line| say(line));
     }
     Ok(ending(&stopped))
@@ -102,11 +103,6 @@ impl Told<'_> {
         }
         parts.extend(usage.cost.map(|cost| format!("cost {cost}")));
         parts.push(format!("{:.1} s", self.seconds));
-        let losses = talk.losses().len();
-        if losses > 0 {
-            let what = crate::terminal::counted(losses, "thing", "things");
-            parts.push(format!("{what} this endpoint cannot be told (turnkeep tail {} | grep loss.noted)", talk.id));
-        }
         format!("{DIM}{}{DIM:#}", parts.join(" · "))
     }
 

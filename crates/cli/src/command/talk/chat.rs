@@ -16,6 +16,7 @@ use super::editor::{Editor, Typed};
 use super::session::{Heard, Talk};
 use crate::exit::{Exit, Stop};
 use crate::page::Page;
+use crate::report::say_losses;
 use crate::talk_args::{Chat, Who};
 use crate::terminal::{BOLD, CYAN, DIM, complain, print, say, width};
 use crate::visible::{shortened, visible};
@@ -162,6 +163,8 @@ impl Chatting {
         let session = self.talk.session()?;
         let told = Told { session: &session, before, stopped: &stopped, seconds: began.elapsed().as_secs_f64() };
         say(&told.line(&self.talk));
+        let more = format!("`turnkeep tail {}` lists them all", self.talk.id);
+        say_losses(&self.talk.losses(), &more);
         told.waiting(self.talk.id.as_str()).iter().for_each(|line| say(line));
         Ok(())
     }

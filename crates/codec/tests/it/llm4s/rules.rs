@@ -14,7 +14,8 @@ fn at(rule: &'static str, index: usize) -> (&'static str, String) {
 }
 
 const USER: &str = r#"{"type":"user","content":"Hello"}"#;
-const CALLS: &str = r#"{"type":"assistant","data":{"contentOpt":null,"toolCalls":[{"id":"a","name":"f","arguments":{}}]}}"#;
+const CALLS: &str =
+    r#"{"type":"assistant","data":{"contentOpt":null,"toolCalls":[{"id":"a","name":"f","arguments":{}}]}}"#;
 const RESULT: &str = r#"{"type":"tool","toolCallId":"a","content":"done"}"#;
 
 #[test]

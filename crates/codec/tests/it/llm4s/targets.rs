@@ -27,7 +27,10 @@ fn a_budget_is_clamped_to_what_the_vendor_takes() {
 
     assert_eq!(clamped, [Some(2048), Some(2047), Some(1024)]);
     let (_, losses) = request("null", "32768", "2048", "anthropic.messages");
-    assert!(losses.iter().any(|loss| loss.at == "options.budget_tokens" && loss.kind == LossKind::Coerced), "{losses:?}");
+    assert!(
+        losses.iter().any(|loss| loss.at == "options.budget_tokens" && loss.kind == LossKind::Coerced),
+        "{losses:?}"
+    );
 }
 
 #[test]

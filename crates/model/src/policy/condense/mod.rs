@@ -71,11 +71,11 @@ fn texts(block: &Block) -> Vec<&str> {
         Body::Reasoning(reasoning) => reasoning.text.iter().chain(&reasoning.summary).map(String::as_str).collect(),
         Body::ToolCall(call) => vec![&call.name, &call.arguments],
         Body::ToolResult(result) => {
-            let text = |part| match part {
+            let texts = result.parts.iter().filter_map(|part| match part {
                 Part::Text(text) => Some(text.text.as_str()),
                 _ => None,
-            };
-            result.parts.iter().filter_map(text).chain(result.error.as_deref()).collect()
+            });
+            texts.chain(result.error.as_deref()).collect()
         }
         Body::Media(_) | Body::Other { .. } => Vec::new(),
     }

@@ -45,8 +45,11 @@ struct Teller {
 
 impl Teller {
     fn tell(&mut self, record: &Record) {
-        self.at =
-            record.time.as_ref().and_then(turnkeep_model::Time::instant).map_or(self.at, jiff::Timestamp::as_millisecond);
+        self.at = record
+            .time
+            .as_ref()
+            .and_then(turnkeep_model::Time::instant)
+            .map_or(self.at, jiff::Timestamp::as_millisecond);
         match &record.event {
             Event::SessionOpened(opened) => {
                 self.session = self.session.take().or_else(|| opened.session.id.as_ref().map(ToString::to_string));
