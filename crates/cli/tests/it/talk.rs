@@ -195,7 +195,8 @@ fn endpoints_are_compared_side_by_side_each_in_a_session_of_its_own() {
     let place = place();
     let with = "--script f/warm.script.yaml --tools f/warm.tools.yaml --store file:kept";
 
-    let ran = place.run(&format!("ask new Oslo? --endpoint scripted:openai.chat,scripted:ollama.chat --compare {with}"));
+    let ran =
+        place.run(&format!("ask new Oslo? --endpoint scripted:openai.chat,scripted:ollama.chat --compare {with}"));
 
     let ran = ran.ends(0);
     assert_eq!(ran.out.matches("Three degrees.").count(), 2, "{}", ran.out);

@@ -24,8 +24,8 @@ impl Encoding {
         let is_of = |family: &&str| {
             name.strip_prefix(*family).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
         };
-        let new = NEW.iter().any(|family| is_of(family)) || name.starts_with("gpt-5") || name.starts_with("chatgpt-");
-        let old = OLD.iter().any(|family| is_of(family));
+        let new = NEW.iter().any(&is_of) || name.starts_with("gpt-5") || name.starts_with("chatgpt-");
+        let old = OLD.iter().any(is_of);
         if new { Some(Encoding::O200kBase) } else { old.then_some(Encoding::Cl100kBase) }
     }
 }

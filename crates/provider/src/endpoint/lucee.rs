@@ -58,7 +58,7 @@ mod tests {
 
         for loaded in loaded {
             assert_eq!(loaded.endpoint.name, "Claude");
-            assert_eq!(loaded.session.options.temperature.as_ref().map(|number| number.as_f64()), Some(0.5));
+            assert_eq!(loaded.session.options.temperature.as_ref().map(turnkeep_model::Number::as_f64), Some(0.5));
             assert_eq!(loaded.session.turns[0].blocks[0].body.as_text(), Some("Be brief."));
         }
         let told = |reference: &str| {

@@ -83,7 +83,7 @@ fn unnoticed(home: &Home, file: &PathBuf, before: &Told, step: usize) -> Vec<(us
         }
         others.iter().for_each(|(file, bytes)| fs::write(file, bytes).unwrap());
         let mut bytes = whole.clone();
-        bytes[at] ^= 1 << (at % 7);
+        bytes.get_mut(at).into_iter().for_each(|byte| *byte ^= 1 << (at % 7));
         fs::write(file, &bytes).unwrap();
         let verdict = catch_unwind(AssertUnwindSafe(|| judge(home, before)));
         match verdict.unwrap_or_else(|_| panic!("a panic at byte {at}")) {
