@@ -12,6 +12,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("turnkeep-runtime", &["turnkeep-store", "turnkeep-model"]),
     ("turnkeep-provider", &["turnkeep-runtime", "turnkeep-store", "turnkeep-codec", "turnkeep-model"]),
     (
+        "turnkeep-runner",
+        &["turnkeep-provider", "turnkeep-runtime", "turnkeep-store", "turnkeep-codec", "turnkeep-model"],
+    ),
+    (
         "turnkeep",
         &[
             "turnkeep-provider",
@@ -26,6 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "turnkeep-cli",
         &[
             "turnkeep",
+            "turnkeep-runner",
             "turnkeep-provider",
             "turnkeep-runtime",
             "turnkeep-file",
