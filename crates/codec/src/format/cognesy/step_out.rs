@@ -47,13 +47,13 @@ fn is_bare(turn: &Turn) -> bool {
     words.into_iter().all(Option::is_none)
         && turn.id.is_none()
         && turn.evaluation.is_none()
-        && turn.options == Options::default()
-        && turn.usage == Usage::default()
-        && turn.timing == Timing::default()
         && turn.finish.is_none()
         && turn.errors.is_empty()
         && turn.continuation.is_none()
         && turn.provider_payload == Json::Null
+        && turn.timing == Timing::default()
+        && turn.usage == Usage::default()
+        && turn.options == Options::default()
 }
 
 /// Writes the steps of one document.

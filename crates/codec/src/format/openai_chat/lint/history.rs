@@ -76,7 +76,7 @@ pub(super) fn duplicate_ids(request: &Request<'_>, _: &Profile, hits: &mut Vec<H
 
 pub(super) fn empty_calls(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
     for message in &request.messages {
-        if message.node.get("tool_calls").and_then(Node::as_array).is_some_and(<[_]>::is_empty) {
+        if message.listed.is_some_and(<[_]>::is_empty) {
             hits.push(message.hit("tool_calls", "the list of calls is empty"));
         }
     }
@@ -84,7 +84,7 @@ pub(super) fn empty_calls(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit
 
 pub(super) fn arguments(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
     for call in request.messages.iter().flat_map(|message| &message.calls) {
-        let arguments = call.function().and_then(|function| function.get("arguments").or(function.get("input")));
+        let arguments = call.function.and_then(|function| function.get("arguments").or(function.get("input")));
         if !arguments.is_some_and(|arguments| matches!(arguments.value, Value::Text(_))) {
             hits.push(call.hit("function.arguments", "the arguments are no string"));
         }
@@ -93,7 +93,7 @@ pub(super) fn arguments(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>)
 
 pub(super) fn arguments_json(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
     for call in request.messages.iter().flat_map(|message| &message.calls) {
-        let arguments = call.node.get("function").and_then(|function| function.get("arguments"));
+        let arguments = call.function.and_then(|function| function.get("arguments"));
         if let Some(text) = arguments.and_then(Node::as_str)
             && !turnkeep_model::json::parse(&text).is_ok_and(|value| value.as_object().is_some())
         {
@@ -104,7 +104,7 @@ pub(super) fn arguments_json(request: &Request<'_>, _: &Profile, hits: &mut Vec<
 
 pub(super) fn names(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
     for call in request.messages.iter().flat_map(|message| &message.calls) {
-        let name = call.function().and_then(|function| function.get("name")).and_then(Node::as_str);
+        let name = call.function.and_then(|function| function.get("name")).and_then(Node::as_str);
         if !name.is_some_and(|name| is_name(&name)) {
             hits.push(call.hit("function.name", "the name has other characters than letters, digits, _ and -"));
         }

@@ -17,6 +17,8 @@ pub(super) struct Message<'a> {
     pub(super) index: usize,
     pub(super) node: &'a Node<'a>,
     pub(super) role: Cow<'a, str>,
+    /// Its list of calls, also where that is empty.
+    pub(super) listed: Option<&'a [Node<'a>]>,
     pub(super) calls: Vec<Call<'a>>,
     /// The call that it answers.
     pub(super) answers: Option<Cow<'a, str>>,
@@ -29,6 +31,8 @@ pub(super) struct Call<'a> {
     place: usize,
     pub(super) node: &'a Node<'a>,
     pub(super) id: Option<Cow<'a, str>>,
+    /// What is called.
+    pub(super) function: Option<&'a Node<'a>>,
 }
 
 impl<'a> Request<'a> {
@@ -57,18 +61,20 @@ impl<'a> Request<'a> {
 
 impl<'a> Message<'a> {
     fn of(index: usize, node: &'a Node<'a>) -> Message<'a> {
-        let calls = node.get("tool_calls").and_then(Node::as_array).unwrap_or_default();
-        let calls = calls.iter().enumerate().map(|(place, node)| Call {
+        let listed = node.get("tool_calls").and_then(Node::as_array);
+        let calls = listed.unwrap_or_default().iter().enumerate().map(|(place, node)| Call {
             message: index,
             place,
             node,
             id: node.get("id").and_then(Node::as_str),
+            function: node.get("function").or_else(|| node.get("custom")),
         });
         Message {
             index,
             node,
             role: node.get("role").and_then(Node::as_str).unwrap_or_default(),
             calls: calls.collect(),
+            listed,
             answers: node.get("tool_call_id").and_then(Node::as_str),
             content: node.get("content"),
         }
@@ -95,12 +101,7 @@ impl<'a> Message<'a> {
     }
 }
 
-impl<'a> Call<'a> {
-    /// What is called.
-    pub(super) fn function(&self) -> Option<&'a Node<'a>> {
-        self.node.get("function").or_else(|| self.node.get("custom"))
-    }
-
+impl Call<'_> {
     pub(super) fn hit(&self, field: &str, what: impl Into<String>) -> Hit {
         let at = format!("messages[{}].tool_calls[{}].{field}", self.message, self.place);
         Hit { at, offset: self.node.at, what: what.into() }
