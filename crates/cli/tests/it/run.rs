@@ -145,3 +145,19 @@ fn a_call_is_not_decided_or_resolved_from_the_wrong_state() {
     // Nothing of that was recorded.
     assert_eq!(place.run("tail s --store file:kept").ends(0).out.lines().count(), 10);
 }
+
+#[test]
+fn one_damaged_file_hides_no_other_session_and_is_found() {
+    let place = stored();
+    place.run("import s.json --store file:kept").ends(0);
+    let damaged = place.files("kept").into_iter().find(|name| name.starts_with("import-")).unwrap();
+    let place = place.with(&format!("kept/{damaged}"), "garbage {{{\n");
+
+    let listed = place.run("ls --store file:kept").ends(0).out;
+
+    assert!(listed.lines().any(|line| line.starts_with("import-") && line.contains("damaged")), "{listed}");
+    assert!(listed.lines().any(|line| line.starts_with("s ")), "{listed}");
+    let verified = place.run("verify --store file:kept").ends(6);
+    assert!(verified.out.contains("not JSON"), "{}", verified.out);
+    place.run("show s --store file:kept").ends(0);
+}

@@ -34,6 +34,19 @@ pub(super) fn stem(session: &SessionId, life: u32) -> String {
     stem
 }
 
+/// The session that files are named for, as far as the name tells: a long one was cut.
+pub(super) fn session(stem: &str) -> SessionId {
+    let name = stem.split('+').next().unwrap_or(stem);
+    let mut bytes = Vec::new();
+    let mut rest = name.bytes();
+    while let Some(byte) = rest.next() {
+        let code = (byte == b'%').then(|| [rest.next(), rest.next()].into_iter().flatten().collect::<Vec<u8>>());
+        let decoded = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(&code).ok()?, 16).ok());
+        bytes.push(decoded.unwrap_or(byte));
+    }
+    SessionId::new(String::from_utf8_lossy(&bytes))
+}
+
 /// Whether these files are of that session, in whichever of its lives.
 pub(super) fn is_stem_of(name: &str, session: &SessionId) -> bool {
     name.split('+').next() == Some(stem(session, 0).as_str())
@@ -55,6 +68,7 @@ mod tests {
         let stems = ["../x", "a/b", "A", ".", "é", "CON"].map(|id| stem(&SessionId::new(id), 0));
 
         assert_eq!(stems, ["%2e%2e%2fx", "a%2fb", "%41", "%2e", "%c3%a9", "%43%4f%4e"]);
+        assert_eq!(stems.map(|stem| session(&stem).to_string()), ["../x", "a/b", "A", ".", "é", "CON"]);
     }
 
     #[test]

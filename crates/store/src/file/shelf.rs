@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 use turnkeep_model::{Batch, Seq, SessionId};
 
 use super::journal::{Ending, Known, Past};
-use super::name::{ASIDE, DAMAGED, GONE, JOURNAL, stem};
+use super::name::{self, ASIDE, DAMAGED, GONE, JOURNAL, stem};
 use crate::disk::{Disk, Stat};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Durability, Notice, Options};
 use crate::query::{Page, Query};
 use crate::store::{self, Deleted};
-use crate::summary::Effects;
+use crate::summary::{Effects, Summary};
 use crate::work::lock;
 
 /// How much of a file is read at once.
@@ -346,10 +346,21 @@ impl Shelf {
         let mut summaries = Vec::new();
         for stem in stems {
             if !self.is_gone(&stem)? {
-                summaries.extend(self.known(&stem)?.map(|known| known.summary.clone()));
+                summaries.extend(self.listed(&stem, query.id.as_ref())?);
             }
         }
         Ok(query.page(summaries.iter()))
+    }
+
+    /// What a listing shows of a file. One damaged file does not hide the others: it is listed as such.
+    fn listed(&self, stem: &str, asked: Option<&SessionId>) -> Result<Option<Summary>> {
+        match self.known(stem) {
+            Err(error) if error.kind() == ErrorKind::Corrupt && asked.is_none() => {
+                let status = Some("damaged".to_owned());
+                Ok(Some(Summary { status, ..Summary::new(name::session(stem)) }))
+            }
+            known => Ok(known?.map(|known| known.summary.clone())),
+        }
     }
 
     /// The parts of files to read for the batches after `after`, each of about one chunk.
