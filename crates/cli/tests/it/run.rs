@@ -150,12 +150,12 @@ fn a_call_is_not_decided_or_resolved_from_the_wrong_state() {
 fn one_damaged_file_hides_no_other_session_and_is_found() {
     let place = stored();
     place.run("import s.json --store file:kept").ends(0);
-    let damaged = place.files("kept").into_iter().find(|name| name.starts_with("import-")).unwrap();
+    let damaged = place.files("kept").into_iter().find(|name| name.starts_with("s1")).unwrap();
     let place = place.with(&format!("kept/{damaged}"), "garbage {{{\n");
 
     let listed = place.run("ls --store file:kept").ends(0).out;
 
-    assert!(listed.lines().any(|line| line.starts_with("import-") && line.contains("damaged")), "{listed}");
+    assert!(listed.lines().any(|line| line.starts_with("s1") && line.contains("damaged")), "{listed}");
     assert!(listed.lines().any(|line| line.starts_with("s ")), "{listed}");
     let verified = place.run("verify --store file:kept").ends(6);
     assert!(verified.out.contains("not JSON"), "{}", verified.out);

@@ -81,7 +81,8 @@ pub fn apply(session: &mut Session, plan: &Plan, text: &str) -> Vec<Loss> {
         return Vec::new();
     }
     losses.extend(parted(session, &gone));
-    let place = session.turns.get(plan.from as usize).map_or(0, |turn| turn.blocks.len().saturating_sub(1));
+    let is_new = |block: &Block| matches!(&block.body, Body::Summary(summary) if summary.from == Some(plan.from));
+    let place = session.turns.get(plan.from as usize).and_then(|turn| turn.blocks.iter().position(is_new)).unwrap_or(0);
     let at = format!("turns[{}].blocks[{place}]", plan.from);
     losses.push(Loss::policy(LossKind::Synthesised, at, "it stands for what was condensed"));
     losses
@@ -138,7 +139,9 @@ pub(crate) fn replace(session: &mut Session, from: u32, to: u32, mut block: Bloc
         *turn = emptied(turn);
     }
     if let Some(turn) = turns.first_mut() {
-        turn.blocks.push(block);
+        // Among the instructions that stay, it stands where what it stands for began.
+        let later = turn.blocks.iter().position(|other| other.message.ordinal > block.message.ordinal);
+        turn.blocks.insert(later.unwrap_or(turn.blocks.len()), block);
     }
     Ok(())
 }

@@ -113,7 +113,9 @@ fn end_of(line: &str) -> usize {
             '.' => next.is_none_or(char::is_whitespace) && !is_initial(line.get(..at).unwrap_or_default()),
             '!' | '?' => next.is_none_or(char::is_whitespace),
             ' ' => count > LONGEST,
-            _ => count > LONGEST && !before.is_alphanumeric(),
+            // A word that begins where the line is too long belongs to the next part.
+            _ if count > LONGEST && !before.is_alphanumeric() => return at,
+            _ => false,
         };
         if stops {
             return end;
