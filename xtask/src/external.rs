@@ -2,8 +2,10 @@
 //! `target/external`; what cannot be had is skipped by name.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::thread;
 
 use turnkeep_codec::{DecodeOptions, Input, format};
 
@@ -18,8 +20,15 @@ const MOCK: &str = "@copilotkit/aimock";
 pub(crate) fn check(workspace: &Workspace) -> Outcome<Vec<String>> {
     let place = Place::of(workspace)?;
     let mut skipped = Vec::new();
+    let mock = place.mock();
+    match &mock {
+        Some(program) => place.models(workspace, program)?,
+        None => skipped.push(format!("the mock server ({MOCK} could not be installed)")),
+    }
     let Some(python) = place.python() else {
-        skipped.push("the vendors' own types and the mock server (no venv with the SDKs could be made)".to_owned());
+        skipped.push(
+            "the vendors' own types, and bodies at the mock server (no venv with the SDKs could be made)".to_owned(),
+        );
         return Ok(skipped);
     };
     let bodies = place.written(workspace, "TURNKEEP_BODIES", "bodies_for_checkers_of_others")?;
@@ -30,9 +39,8 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome<Vec<String>> {
     } else {
         skipped.push("the SDKs' stream readers (TURNKEEP_CORPUS names no folder)".to_owned());
     }
-    match place.mock() {
-        Some(mock) => place.serve(&python, &mock, &bodies)?,
-        None => skipped.push(format!("the mock server ({MOCK} could not be installed)")),
+    if let Some(program) = &mock {
+        place.serve(&python, program, &bodies)?;
     }
     Ok(skipped)
 }
@@ -78,6 +86,14 @@ impl Place {
         program.exists().then_some(program)
     }
 
+    /// Lets models ask the mock server over HTTP.
+    fn models(&self, workspace: &Workspace, program: &Path) -> Outcome<()> {
+        let mock = Mock::start(program, &self.scripts.join("model_fixtures.json"))?;
+        let arguments = ["test", "--quiet", "--package", "turnkeep-provider", "--test", "it", "--", "mock::"];
+        let arguments = [&arguments[..], &["--nocapture"]].concat();
+        Cargo::new(workspace, &arguments).env("TURNKEEP_AIMOCK", &mock.url).run()
+    }
+
     /// Lets a test write the file that its variable names.
     fn written(&self, workspace: &Workspace, variable: &str, test: &str) -> Outcome<PathBuf> {
         let file = self.folder.join(format!("{variable}.jsonl"));
@@ -108,6 +124,42 @@ impl Place {
         println!("{read} answers of the mock server read, streams among them");
         Ok(())
     }
+}
+
+/// A mock server that runs; it ends with this value.
+struct Mock {
+    server: Child,
+    url: String,
+}
+
+impl Mock {
+    /// Starts one on a free port of this machine, with what it answers.
+    fn start(program: &Path, fixtures: &Path) -> Outcome<Mock> {
+        let mut command = Command::new(program);
+        command.args(["--port", "0", "--host", "127.0.0.1", "--validate-on-load", "--fixtures"]).arg(fixtures);
+        let server = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        // It ends with this value from here on, whatever comes.
+        let mut mock = Mock { server, url: String::new() };
+        let mut told = BufReader::new(mock.server.stdout.take().ok_or("the mock server has no output")?).lines();
+        let address = told.by_ref().map_while(Result::ok).find_map(|line| address_in(&line));
+        mock.url = address.ok_or("the mock server does not start")?;
+        // It would wait for someone who reads what it tells of every request.
+        thread::spawn(move || told.for_each(drop));
+        Ok(mock)
+    }
+}
+
+impl Drop for Mock {
+    fn drop(&mut self) {
+        // One that has ended already is as good.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// The address that the mock server says it listens on.
+fn address_in(line: &str) -> Option<String> {
+    line.split_once("listening on ").map(|(_, address)| address.trim().to_owned())
 }
 
 /// An answer is a session with one turn that says something.

@@ -1,10 +1,10 @@
 //! What holds for OpenAI's chat wire beside the laws.
 
 use turnkeep_codec::lint::{Severity, Strictness, lint};
-use turnkeep_codec::wire::frame;
+use turnkeep_codec::wire::{Delta, Incoming, frame};
 use turnkeep_codec::{DecodeOptions, EncodeOptions, Input, format};
-use turnkeep_model::FinishReason;
 use turnkeep_model::json::{Json, Layout, parse};
+use turnkeep_model::{Body, FinishReason};
 
 use crate::corpus;
 
@@ -271,4 +271,41 @@ fn the_next_request_of_any_record_is_clean_for_every_vendor() {
     }
     println!("{ID}: {written} next requests, {} of them broken", broken.len());
     assert!(broken.is_empty(), "{broken:#?}");
+}
+
+/// The thoughts of a message with these fields. It comes back as it was.
+fn thoughts(fields: &str) -> Vec<String> {
+    let body = format!(
+        r#"{{"id":"c1","object":"chat.completion","created":1,"model":"m","choices":[{{"index":0,"message":{{"role":"assistant","content":"Hello",{fields}}},"finish_reason":"stop"}}]}}"#
+    );
+    let codec = format::by_id(ID).unwrap();
+    let archive = codec.decode(Input::new(body.as_bytes()), &DecodeOptions::default()).unwrap().archive;
+    let text = |body: &Body| if let Body::Reasoning(thought) = body { thought.text.clone() } else { None };
+    let encoded = codec.encode(&archive, &EncodeOptions::default()).unwrap().bytes;
+    assert_eq!(parse(std::str::from_utf8(&encoded).unwrap()).unwrap().into_json(), parse(&body).unwrap().into_json());
+    archive.main_session().unwrap().blocks().filter_map(|(_, block)| text(&block.body)).collect()
+}
+
+#[test]
+fn a_thought_that_is_told_under_several_names_is_one() {
+    let detail = r#""reasoning_details":[{"type":"reasoning.text","text":"hm"}]"#;
+
+    assert_eq!(thoughts(r#""reasoning_content":"hm","reasoning":"hm""#), ["hm"]);
+    assert_eq!(thoughts(&format!(r#""reasoning":"hm",{detail}"#)), ["hm"]);
+    assert_eq!(thoughts(&format!(r#""reasoning_content":"hm","reasoning":"hm",{detail}"#)), ["hm"]);
+    assert_eq!(thoughts(r#""reasoning_content":"hm","reasoning":"well""#), ["hm", "well"]);
+}
+
+#[test]
+fn a_thought_that_is_streamed_under_two_names_is_shown_once() {
+    let mut incoming = Incoming::new(format::wire(ID).unwrap());
+    let mut shown = Vec::new();
+    for piece in ["h", "m"] {
+        let delta = format!(r#"{{"reasoning":"{piece}","reasoning_content":"{piece}"}}"#);
+        let chunk = format!(r#"{{"object":"chat.completion.chunk","choices":[{{"index":0,"delta":{delta}}}]}}"#);
+        shown.extend(incoming.push(format!("data: {chunk}\n\n").as_bytes()).unwrap());
+    }
+
+    let piece = |text: &str| Delta::Reasoning { block: 0, text: text.to_owned() };
+    assert_eq!(shown, [piece("h"), piece("m")]);
 }

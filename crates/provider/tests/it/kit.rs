@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pollster::block_on;
 use turnkeep_codec::{DecodeOptions, Input, format};
-use turnkeep_model::{Author, Block, Options, Session, ToolSpec, Turn};
+use turnkeep_model::{Author, Block, Media, Options, Session, ToolSpec, Turn};
 use turnkeep_provider::auth::Credentials;
 use turnkeep_provider::http::Http;
 use turnkeep_provider::{Fault, HttpOptions, Provider, Proxy, Secret, WireModel};
@@ -47,8 +47,25 @@ pub(crate) fn model(provider: &str, url: &str) -> WireModel {
 
 /// A session with a question.
 pub(crate) fn question() -> Session {
-    let turn = Turn { blocks: vec![Block::text(Author::User, "What is the weather?")], ..Turn::default() };
+    said("What is the weather?")
+}
+
+/// A session in which a user said something.
+pub(crate) fn said(text: &str) -> Session {
+    let turn = Turn { blocks: vec![Block::text(Author::User, text)], ..Turn::default() };
     Session { turns: vec![turn], ..Session::default() }
+}
+
+/// A PNG of one dot, in base64.
+pub(crate) const DOT: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/// A session with a question about an image, in one message.
+pub(crate) fn picture() -> Session {
+    let dot = Media { media_type: Some("image/png".into()), inline: Some(DOT.into()), ..Media::default() };
+    let question = Block::text(Author::User, "What is in the picture?").in_message(0);
+    let blocks = vec![question, Block::new(Author::User, dot).in_message(0)];
+    Session { turns: vec![Turn { blocks, ..Turn::default() }], ..Session::default() }
 }
 
 /// Asks a model about a session.

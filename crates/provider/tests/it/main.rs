@@ -9,6 +9,7 @@ mod endpoints;
 mod fallback;
 mod faults;
 mod kit;
+mod mock;
 mod network;
 mod recorded;
 mod retries;

@@ -249,6 +249,44 @@ fn settings_of_a_session_are_in_the_request_of_every_wire() {
     }
 }
 
+/// The message with the image, as each wire says it.
+fn pictured(wire: &str) -> String {
+    let dot = kit::DOT;
+    let text = r#""text":"What is in the picture?""#;
+    match wire {
+        "openai.chat" => format!(
+            r#"{{"role":"user","content":[{{"type":"text",{text}}},{{"type":"image_url","image_url":{{"url":"data:image/png;base64,{dot}"}}}}]}}"#
+        ),
+        "openai.responses" => format!(
+            r#"{{"role":"user","content":[{{"type":"input_text",{text}}},{{"type":"input_image","image_url":"data:image/png;base64,{dot}","detail":"auto"}}]}}"#
+        ),
+        "anthropic.messages" => format!(
+            r#"{{"role":"user","content":[{{"type":"text",{text}}},{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{dot}"}}}}]}}"#
+        ),
+        "gemini.contents" => format!(
+            r#"{{"role":"user","parts":[{{{text}}},{{"inlineData":{{"mimeType":"image/png","data":"{dot}"}}}}]}}"#
+        ),
+        "ollama.chat" => format!(r#"{{"role":"user","content":"What is in the picture?","images":["{dot}"]}}"#),
+        _ => format!(
+            r#"{{"role":"user","content":[{{{text}}},{{"image":{{"format":"png","source":{{"bytes":"{dot}"}}}}}}]}}"#
+        ),
+    }
+}
+
+#[test]
+fn an_image_of_a_session_is_in_the_request_of_every_wire() {
+    for (wire, provider) in WIRES {
+        let server = Server::new([Play::new(200, kit::content_type(wire), kit::stream(wire))]);
+        let model = kit::model(provider, &server.url).with_wire(wire).unwrap();
+
+        kit::ask(&model, &kit::picture(), &NoDeltas).unwrap();
+
+        let body = server.seen().remove(0).json();
+        let messages = ["messages", "input", "contents"].iter().find_map(|key| body.as_object().unwrap().get(key));
+        assert_eq!(messages.unwrap().to_text(), format!("[{}]", pictured(wire)), "{wire}");
+    }
+}
+
 #[test]
 fn signed_thinking_goes_back_to_the_endpoint_that_made_it() {
     // The model that answers has another name than the one that is asked.

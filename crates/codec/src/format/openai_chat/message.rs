@@ -119,20 +119,20 @@ impl Messages {
     }
 
     fn reasoning(&mut self, fields: &mut Fields) -> Vec<Block> {
-        let mut blocks = Vec::new();
-        if let Some(text) = fields.string("reasoning_content") {
-            blocks.push(thought(text));
-        }
         let details = fields.get("reasoning_details").and_then(Json::as_array).unwrap_or_default();
         let known = !details.is_empty() && details.iter().all(|detail| detail_text(detail).is_some());
         let joined = known.then(|| details.iter().filter_map(detail_text).collect::<String>());
-        if let Some(text) = fields.string("reasoning") {
+        // Servers that changed the name of the field say the same thought under both, and in its details.
+        let content = fields.string("reasoning_content");
+        let mut blocks = Vec::new();
+        for (field, text) in [("reasoning_content", content.clone()), ("reasoning", fields.string("reasoning"))] {
+            let Some(text) = text else { continue };
             if joined.as_ref() == Some(&text) {
-                fields.note("reasoning", "joined");
+                fields.note(field, "joined");
+            } else if field == "reasoning" && content.as_ref() == Some(&text) {
+                fields.note(field, "repeated");
             } else {
-                let mut block = thought(text);
-                block.extra.part_mut(ID).spelling.set("field", "reasoning");
-                blocks.push(block);
+                blocks.push(thought_in(field, text));
             }
         }
         if known {
@@ -293,6 +293,15 @@ fn arguments(inner: &mut Fields) -> String {
     }
     inner.note("arguments", "absent");
     String::new()
+}
+
+/// A thought in a field of the message.
+fn thought_in(field: &str, text: String) -> Block {
+    let mut block = thought(text);
+    if field != "reasoning_content" {
+        block.extra.part_mut(ID).spelling.set("field", field);
+    }
+    block
 }
 
 fn thought(text: String) -> Block {

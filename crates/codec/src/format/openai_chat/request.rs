@@ -175,7 +175,9 @@ fn settle_extras(block: &mut Block, profile: &Profile) {
     let message = block.message.extra.part_mut(ID);
     message.fields.retain(|key, _| given_back(key));
     message.spelling.remove("role");
-    if profile.thinking != ThinkingIn::Details {
+    message.spelling.remove("reasoning_content");
+    let is_joined = message.spelling.get_str("reasoning").is_some_and(|word| word == "joined");
+    if profile.thinking != ThinkingIn::Details || !is_joined {
         message.spelling.remove("reasoning");
     }
     let part = block.extra.part_mut(ID);

@@ -67,8 +67,13 @@ fn spoken(first: &Block, blocks: &[&Block]) -> Object {
         object.push("content", content);
     }
     blocks.iter().for_each(|block| beside_content(block, &mut object));
-    if notes.is("reasoning", "joined") {
-        object.push("reasoning", joined_reasoning(blocks));
+    for field in ["reasoning_content", "reasoning"].into_iter().filter(|field| notes.is(field, "joined")) {
+        object.push(field, joined_reasoning(blocks));
+    }
+    if notes.is("reasoning", "repeated")
+        && let Some(text) = object.get("reasoning_content").cloned()
+    {
+        object.set("reasoning", text);
     }
     let calls: Vec<Json> = blocks.iter().filter_map(|block| call(block)).collect();
     if !calls.is_empty() {

@@ -205,8 +205,19 @@ impl Choice {
             Some((_, own)) => own.push_str(text),
             None => self.growing.push((name, text.to_owned())),
         }
-        if *name != "refusal" && !text.is_empty() {
+        if *name != "refusal" && !text.is_empty() && !self.repeats(name, text) {
             deltas.push(Delta::Reasoning { block: self.block(Shown::Reasoning), text: text.to_owned() });
+        }
+    }
+
+    /// Whether a piece that has grown under a name was shown already, as it grew under another.
+    fn repeats(&self, name: &str, piece: &str) -> bool {
+        let mut thoughts = self.growing.iter().filter(|(own, _)| *own != "refusal");
+        match (thoughts.next(), thoughts.next()) {
+            (Some((_, first)), Some((own, second))) => {
+                *own == name && first.len() == second.len() && first.ends_with(piece)
+            }
+            _ => false,
         }
     }
 
