@@ -150,6 +150,8 @@ impl Chatting {
         self.interrupt.disarm();
         let mut stopped = asked?;
         if stop.is_asked() {
+            // What was heard of the answer ends in the middle of a line.
+            print("\n")?;
             say(&format!("{DIM}stopped; nothing of this is kept (/retry asks again){DIM:#}"));
             return Ok(());
         }
