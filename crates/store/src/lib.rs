@@ -50,6 +50,10 @@ mod store;
 mod summary;
 pub mod url;
 mod verify;
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "only databases read windows without the rest")
+)]
 mod window;
 mod work;
 
