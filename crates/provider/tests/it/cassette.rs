@@ -362,7 +362,9 @@ fn journal(wire: &str, tape: Arc<Tape>, inner: Arc<dyn Transport>, start: i64, p
 #[test]
 fn a_run_of_fifty_turns_replays_to_the_same_journal() {
     let (_folder, path) = path();
-    for wire in ["anthropic.messages", "bedrock.converse"] {
+    let wires =
+        ["openai.chat", "openai.responses", "anthropic.messages", "gemini.contents", "ollama.chat", "bedrock.converse"];
+    for wire in wires {
         let script = Arc::new(vendor(wire, &long_script(50)));
         let first = journal(wire, tape(&path, Mode::Record), script, 1_800_000_000_000, "old");
         let replay = tape(&path, Mode::Replay);
