@@ -58,9 +58,9 @@ fn time(results: usize) -> Duration {
 /// the turn for each of them would take ten thousand times as long.
 #[test]
 fn results_without_a_call_take_time_in_proportion() {
-    let best = |results: usize| (0..5).map(|_| time(results)).min().unwrap_or_default();
+    let best = |results: usize| (0..3).map(|_| time(results)).min().unwrap_or_default();
 
     let (few, many) = (best(2_000), best(200_000));
 
-    assert!(many < few * 5_000, "{few:?} for 2000, {many:?} for 200000");
+    assert!(many < few * 2_000, "{few:?} for 2000, {many:?} for 200000");
 }

@@ -84,7 +84,13 @@ fn redact_map(map: &mut Object) -> usize {
     for (_, value) in map.iter_mut() {
         count += redact_inside(value);
     }
-    let placeholder = map.get_str("encrypted_content").map(|content| policy::placeholder(&content));
+    // A number is content too: one that is not finite is a text as soon as it is written as JSON.
+    let content = match map.get("encrypted_content") {
+        Some(Json::String(text)) => Some(text.to_str_lossy().into_owned()),
+        Some(Json::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    let placeholder = content.map(|content| policy::placeholder(&content));
     match placeholder {
         Some(placeholder) if map.get_str("encrypted_content").as_deref() != Some(&placeholder) => {
             map.set("encrypted_content", placeholder);
