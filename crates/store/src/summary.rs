@@ -133,6 +133,16 @@ pub(crate) struct Change<'a> {
     pub(crate) updated: i64,
     pub(crate) title: Option<Option<&'a str>>,
     pub(crate) status: Option<Option<&'a str>>,
+    pub(crate) tags: Option<&'a [(String, String)]>,
+}
+
+#[cfg(feature = "postgres")]
+impl Change<'_> {
+    /// Whether everything that is there stays as it is.
+    pub(crate) fn only_adds(&self) -> bool {
+        let Change { opened_with, created, title, status, tags, turns: _, blocks: _, updated: _ } = self;
+        opened_with.is_none() && created.is_none() && title.is_none() && status.is_none() && tags.is_none()
+    }
 }
 
 impl Effects {
@@ -157,6 +167,7 @@ impl Effects {
             updated: self.updated.unwrap_or(time),
             title: self.title.as_ref().map(Option::as_deref),
             status: self.status.as_ref().map(Option::as_deref),
+            tags: self.tags.as_deref(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Threads for work that blocks, so that no runtime has to.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle, Thread};
 
 use futures_channel::oneshot;
 
@@ -19,8 +19,14 @@ pub(crate) struct Workers<C> {
 }
 
 struct Queue<C> {
-    jobs: Mutex<(VecDeque<Job<C>>, Life)>,
-    ready: Condvar,
+    state: Mutex<State<C>>,
+}
+
+struct State<C> {
+    jobs: VecDeque<Job<C>>,
+    /// Who waits for a job, the one that worked last at the end: it comes first, because all it needs is at hand.
+    idle: Vec<Thread>,
+    life: Life,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +38,8 @@ enum Life {
 impl<C: 'static> Workers<C> {
     /// Starts `count` threads; each makes its context when its first job comes.
     pub(crate) fn start(count: usize, make: impl Fn() -> C + Send + Clone + 'static) -> Workers<C> {
-        let queue = Arc::new(Queue { jobs: Mutex::new((VecDeque::new(), Life::Open)), ready: Condvar::new() });
+        let state = State { jobs: VecDeque::new(), idle: Vec::new(), life: Life::Open };
+        let queue = Arc::new(Queue { state: Mutex::new(state) });
         let start = |_| {
             let (queue, make) = (Arc::clone(&queue), make.clone());
             thread::spawn(move || queue.work(make))
@@ -51,8 +58,7 @@ impl<C: 'static> Workers<C> {
             // Whoever asked may have gone.
             let _ = reply.send(job(context));
         });
-        lock(&self.queue.jobs).0.push_back(job);
-        self.queue.ready.notify_one();
+        self.queue.push(job);
         Box::pin(async move { answer.await.unwrap_or_else(|_| Err(gone())) })
     }
 }
@@ -65,24 +71,45 @@ impl<C> Queue<C> {
         }
     }
 
+    fn push(&self, job: Job<C>) {
+        let waiting = {
+            let mut state = lock(&self.state);
+            state.jobs.push_back(job);
+            state.idle.pop()
+        };
+        if let Some(thread) = waiting {
+            thread.unpark();
+        }
+    }
+
     fn next(&self) -> Option<Job<C>> {
-        let mut jobs = lock(&self.jobs);
+        let this = thread::current();
         loop {
-            if let Some(job) = jobs.0.pop_front() {
+            let mut state = lock(&self.state);
+            // A thread may wake up without having been called.
+            state.idle.retain(|idle| idle.id() != this.id());
+            if let Some(job) = state.jobs.pop_front() {
                 return Some(job);
             }
-            if jobs.1 == Life::Closed {
+            if state.life == Life::Closed {
                 return None;
             }
-            jobs = self.ready.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+            state.idle.push(this.clone());
+            drop(state);
+            thread::park();
         }
+    }
+
+    fn close(&self) {
+        let mut state = lock(&self.state);
+        state.life = Life::Closed;
+        state.idle.drain(..).for_each(|thread| thread.unpark());
     }
 }
 
 impl<C> Drop for Workers<C> {
     fn drop(&mut self) {
-        lock(&self.queue.jobs).1 = Life::Closed;
-        self.queue.ready.notify_all();
+        self.queue.close();
         // A job may hold the last handle of the store it works for.
         let others = self.threads.drain(..).filter(|thread| thread.thread().id() != thread::current().id());
         others.for_each(|thread| drop(thread.join()));

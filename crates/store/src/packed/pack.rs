@@ -36,18 +36,21 @@ pub(crate) struct Body {
 /// and, for each, where it stood in what remains.
 pub(crate) fn pack(line: &str, dictionaries: &Dictionaries) -> Result<Packed> {
     let large = if line.len() > LARGE { large_strings(line.as_bytes()) } else { Vec::new() };
-    let mut rest = Vec::with_capacity(line.len() + 4);
+    let mut rest = Vec::with_capacity(line.len() + 16);
     push(&mut rest, large.len());
-    let mut bodies = Vec::new();
-    let (mut kept, mut at) = (Vec::with_capacity(line.len()), 0);
+    let mut taken = 0;
+    for (start, end) in &large {
+        push(&mut rest, start - taken);
+        taken += end - start;
+    }
+    let part = |start, end| line.as_bytes().get(start..end).unwrap_or_default();
+    let (mut bodies, mut at) = (Vec::with_capacity(large.len()), 0);
     for (start, end) in large {
-        kept.extend_from_slice(line.as_bytes().get(at..start).unwrap_or_default());
-        push(&mut rest, kept.len());
-        bodies.push(body(line.as_bytes().get(start..end).unwrap_or_default(), dictionaries)?);
+        rest.extend_from_slice(part(at, start));
+        bodies.push(body(part(start, end), dictionaries)?);
         at = end;
     }
-    kept.extend_from_slice(line.as_bytes().get(at..).unwrap_or_default());
-    rest.append(&mut kept);
+    rest.extend_from_slice(part(at, line.len()));
     let (dictionary, data) = dictionaries.compress(&rest)?;
     Ok(Packed { dictionary, raw: rest.len(), data, bodies })
 }
@@ -194,10 +197,11 @@ pub(crate) fn damaged(what: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use super::super::dictionary::Effort;
     use super::*;
 
     fn check(line: &str, bodies: usize) {
-        let dictionaries = Dictionaries::new(None).unwrap();
+        let dictionaries = Dictionaries::new(None, Effort::Usual).unwrap();
 
         let packed = pack(line, &dictionaries).unwrap();
 

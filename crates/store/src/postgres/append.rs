@@ -1,10 +1,12 @@
 //! Appending: one statement, one round trip, and certainty about it after a lost connection.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::GenericClient;
+use futures_channel::oneshot;
 use tokio_postgres::types::ToSql;
 use turnkeep_model::Seq;
 
@@ -16,24 +18,30 @@ use super::sql::{get, query_opt, signed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::packed::pack::Packed;
 use crate::packed::ready::{Ready, spelling_number};
+use crate::summary::Change;
 
 // Under `READ COMMITTED` an update that waited for another looks at the row again: of two appenders at one place the
-// second matches nothing.
-const GO_ON: &str = "WITH s AS (UPDATE session SET before = turns, last = $3, turns = coalesce($4, turns) + $5, \
-     blocks = coalesce($6, blocks) + $7, bytes = bytes + $8, created = coalesce($9, created), updated = $10, \
-     title = CASE WHEN $11 THEN $12 ELSE title END, status = CASE WHEN $13 THEN $14 ELSE status END, \
-     tag_keys = coalesce($15, tag_keys), tag_values = coalesce($16, tag_values) \
+// second matches nothing. The hour changes rarely, and then only is an index of the row touched.
+const ADD: &str = "WITH s AS (UPDATE session SET before = turns, last = $3, turns = turns + $4, blocks = blocks + $5, \
+     bytes = bytes + $6, updated = $7, hour = $7::bigint / 3600000 \
      WHERE id = $1 AND last = $2 RETURNING sid, epoch, before, turns, blocks, bytes)";
 
-const BEGIN: &str = "WITH s AS (INSERT INTO session (id, last, turns, blocks, bytes, created, updated, title, status, \
-     tag_keys, tag_values) VALUES ($1, $3, coalesce($4, 0::bigint) + $5, coalesce($6, 0::bigint) + $7, $8, \
-     $9, $10, CASE WHEN $11 THEN $12 END, CASE WHEN $13 THEN $14 END, \
-     coalesce($15, '{}'::text[]), coalesce($16, '{}'::text[])) \
+const CHANGE: &str = "WITH s AS (UPDATE session SET before = turns, last = $3, turns = coalesce($14, turns) + $4, \
+     blocks = coalesce($15, blocks) + $5, bytes = bytes + $6, updated = $7, hour = $7::bigint / 3600000, \
+     created = coalesce($16, created), \
+     title = CASE WHEN $17 THEN $18 ELSE title END, status = CASE WHEN $19 THEN $20 ELSE status END, \
+     tag_keys = coalesce($21, tag_keys), tag_values = coalesce($22, tag_values) \
+     WHERE id = $1 AND last = $2 RETURNING sid, epoch, before, turns, blocks, bytes)";
+
+const BEGIN: &str = "WITH s AS (INSERT INTO session (id, last, turns, blocks, bytes, updated, hour, created, title, status, \
+     tag_keys, tag_values) VALUES ($1, $3, coalesce($14, 0::bigint) + $4, coalesce($15, 0::bigint) + $5, $6, $7, \
+     $7::bigint / 3600000, $16, CASE WHEN $17 THEN $18 END, CASE WHEN $19 THEN $20 END, \
+     coalesce($21, '{}'::text[]), coalesce($22, '{}'::text[])) \
      ON CONFLICT (id) DO NOTHING RETURNING sid, epoch, before, turns, blocks, bytes)";
 
 const BATCH: &str = ", b AS (INSERT INTO batch (sid, first, last, turns_before, turns, blocks, bytes, spelling, \
-     dictionary, raw, mark, bodies, data) \
-     SELECT sid, $2::bigint + 1, $3, before, turns, blocks, bytes, $17, $18, $19, $20, $21, $22 FROM s)";
+     dictionary, raw, mark, data, bodies) \
+     SELECT sid, $2::bigint + 1, $3, before, turns, blocks, bytes, $8, $9, $10, $11, $12, $13 FROM s)";
 
 // In the order of their hashes, so that two who store the same bodies do not wait for each other in a circle.
 const BODIES: &str = ", o AS (INSERT INTO body (hash, refs, raw, data) SELECT t.hash, t.refs, t.raw, t.data FROM s, \
@@ -42,11 +50,13 @@ const BODIES: &str = ", o AS (INSERT INTO body (hash, refs, raw, data) SELECT t.
 
 const END: &str = " SELECT sid, epoch FROM s";
 
-/// The statements: for a new session or one that goes on, without and with large bodies.
+/// The statements: for a new session or one that goes on, without and with large bodies; and for a batch that only adds,
+/// as most do.
 static BEGIN_PLAIN: LazyLock<String> = LazyLock::new(|| [BEGIN, BATCH, END].concat());
 static BEGIN_LARGE: LazyLock<String> = LazyLock::new(|| [BEGIN, BATCH, BODIES, END].concat());
-static GO_ON_PLAIN: LazyLock<String> = LazyLock::new(|| [GO_ON, BATCH, END].concat());
-static GO_ON_LARGE: LazyLock<String> = LazyLock::new(|| [GO_ON, BATCH, BODIES, END].concat());
+static CHANGE_PLAIN: LazyLock<String> = LazyLock::new(|| [CHANGE, BATCH, END].concat());
+static CHANGE_LARGE: LazyLock<String> = LazyLock::new(|| [CHANGE, BATCH, BODIES, END].concat());
+static ADD_PLAIN: LazyLock<String> = LazyLock::new(|| [ADD, BATCH, END].concat());
 
 /// Where an append went: the session's row, and how often that was changed other than by appending.
 #[derive(Debug, Clone, Copy)]
@@ -55,9 +65,20 @@ pub(super) struct Landed {
     pub(super) epoch: i64,
 }
 
+/// Appends, and answers as soon as the batch is recorded; the head in memory and the index are told afterwards.
+pub(super) async fn append(base: &Arc<Base>, ready: &Ready, answer: oneshot::Sender<Result<Seq>>) {
+    let recorded = record(base, ready).await;
+    // Whoever asked may have gone.
+    let _ = answer.send(recorded.as_ref().map(|_| ready.effects.last).map_err(Error::clone));
+    if let Ok(landed) = recorded {
+        landed.into_iter().for_each(|landed| heads::note(base, landed, ready));
+        base.stirred.notify_one();
+    }
+}
+
 /// Appends, if the session is where the appender believes it to be. A server that goes away meanwhile is waited for;
-/// the mark then tells whether the batch was recorded.
-pub(super) async fn append(base: &Arc<Base>, ready: &Ready) -> Result<Seq> {
+/// the mark then tells whether the batch was recorded, but not where.
+async fn record(base: &Base, ready: &Ready) -> Result<Option<Landed>> {
     let mark = random();
     let (start, mut wait, mut sent) = (Instant::now(), Duration::from_millis(5), Sent::No);
     loop {
@@ -77,20 +98,16 @@ enum Sent {
     Perhaps,
 }
 
-async fn attempt(base: &Arc<Base>, ready: &Ready, mark: i64, sent: &mut Sent) -> Result<Seq> {
+async fn attempt(base: &Base, ready: &Ready, mark: i64, sent: &mut Sent) -> Result<Option<Landed>> {
     let client = base.client().await?;
     if *sent == Sent::Perhaps && recorded(&client, ready, mark).await? {
-        return Ok(ready.effects.last);
+        return Ok(None);
     }
     *sent = Sent::Perhaps;
     match put(&client, base, ready, mark).await? {
-        Some(landed) => {
-            heads::note(base, landed, ready);
-            base.stirred.notify_one();
-            Ok(ready.effects.last)
-        }
+        Some(landed) => Ok(Some(landed)),
         // An earlier attempt may have been recorded while this one was on its way.
-        None if recorded(&client, ready, mark).await? => Ok(ready.effects.last),
+        None if recorded(&client, ready, mark).await? => Ok(None),
         None => Err(refuse(ready, find(&client, &ready.session).await?)),
     }
 }
@@ -117,48 +134,76 @@ async fn recorded(client: &impl GenericClient, ready: &Ready, mark: i64) -> Resu
 
 /// Appends; gives nothing where the session is elsewhere.
 pub(super) async fn put(client: &impl GenericClient, base: &Base, ready: &Ready, mark: i64) -> Result<Option<Landed>> {
-    let effects = &ready.effects;
-    let packed = &ready.packed;
+    let (effects, packed) = (&ready.effects, &ready.packed);
     let change = effects.changes(ready.at, base.options.clock.now());
-    let (turns, blocks) = change.opened_with.map(|(turns, blocks)| (signed(turns), signed(blocks))).unzip();
-    let (title, status) = (change.title.flatten().map(hide), change.status.flatten().map(hide));
-    let tag = |part: fn(&(String, String)) -> &String| {
-        effects.tags.as_ref().map(|tags| tags.iter().map(|tag| hide(part(tag))).collect::<Vec<_>>())
-    };
-    let (keys, values) = (tag(|tag| &tag.0), tag(|tag| &tag.1));
-    let hashes: Option<Vec<&[u8]>> =
-        (!packed.bodies.is_empty()).then(|| packed.bodies.iter().map(|body| body.hash.as_slice()).collect());
-    let bodies = Columns::of(packed);
-    let mut parameters: Vec<&(dyn ToSql + Sync)> = Vec::with_capacity(26);
     let (id, at, last) = (ready.session.as_str(), signed(ready.at.0), signed(effects.last.0));
-    let (added_turns, added_blocks, bytes) = (signed(change.turns), signed(change.blocks), signed(effects.bytes));
-    let (titled, stands) = (change.title.is_some(), change.status.is_some());
+    let (turns, blocks, bytes) = (signed(change.turns), signed(change.blocks), signed(effects.bytes));
     let (spelling, raw) = (spelling_number(ready.spelling) as i16, signed(packed.raw as u64));
-    parameters.extend::<[&(dyn ToSql + Sync); 10]>([
-        &id,
-        &at,
-        &last,
-        &turns,
-        &added_turns,
-        &blocks,
-        &added_blocks,
-        &bytes,
-        &change.created,
-        &change.updated,
-    ]);
-    parameters.extend::<[&(dyn ToSql + Sync); 6]>([&titled, &title, &stands, &status, &keys, &values]);
-    parameters.extend::<[&(dyn ToSql + Sync); 6]>([&spelling, &packed.dictionary, &raw, &mark, &hashes, &packed.data]);
-    if hashes.is_some() {
-        parameters.extend::<[&(dyn ToSql + Sync); 4]>([&bodies.hashes, &bodies.refs, &bodies.raws, &bodies.datas]);
+    let hashes = hashes(packed);
+    let (fields, bodies) = (Fields::of(&change), Columns::of(packed));
+    let mut values: Vec<&(dyn ToSql + Sync)> = Vec::with_capacity(26);
+    values.extend::<[&(dyn ToSql + Sync); 7]>([&id, &at, &last, &turns, &blocks, &bytes, &change.updated]);
+    values.extend::<[&(dyn ToSql + Sync); 6]>([&spelling, &packed.dictionary, &raw, &mark, &packed.data, &hashes]);
+    let begins = ready.at == Seq::START;
+    let only_adds = !begins && hashes.is_none() && change.only_adds();
+    if !only_adds {
+        fields.push_to(&mut values);
     }
-    let text = match (ready.at == Seq::START, hashes.is_some()) {
+    if hashes.is_some() {
+        values.extend::<[&(dyn ToSql + Sync); 4]>([&bodies.hashes, &bodies.refs, &bodies.raws, &bodies.datas]);
+    }
+    let statement = match (begins, hashes.is_some()) {
         (true, false) => &BEGIN_PLAIN,
         (true, true) => &BEGIN_LARGE,
-        (false, false) => &GO_ON_PLAIN,
-        (false, true) => &GO_ON_LARGE,
+        (false, false) if only_adds => &ADD_PLAIN,
+        (false, false) => &CHANGE_PLAIN,
+        (false, true) => &CHANGE_LARGE,
     };
-    let row = query_opt(client, text, &parameters).await?;
+    let row = query_opt(client, statement, &values).await?;
     row.map(|row| Ok(Landed { sid: get(&row, 0)?, epoch: get(&row, 1)? })).transpose()
+}
+
+fn hashes(packed: &Packed) -> Option<Vec<&[u8]>> {
+    (!packed.bodies.is_empty()).then(|| packed.bodies.iter().map(|body| body.hash.as_slice()).collect())
+}
+
+/// What a batch changes in the row of its session, as columns.
+struct Fields<'a> {
+    turns: Option<i64>,
+    blocks: Option<i64>,
+    created: Option<i64>,
+    titled: bool,
+    title: Option<Cow<'a, str>>,
+    stands: bool,
+    status: Option<Cow<'a, str>>,
+    keys: Option<Vec<Cow<'a, str>>>,
+    values: Option<Vec<Cow<'a, str>>>,
+}
+
+impl<'a> Fields<'a> {
+    fn of(change: &Change<'a>) -> Fields<'a> {
+        let (turns, blocks) = change.opened_with.map(|(turns, blocks)| (signed(turns), signed(blocks))).unzip();
+        let tag = |part: fn(&(String, String)) -> &String| {
+            change.tags.map(|tags| tags.iter().map(|tag| hide(part(tag))).collect::<Vec<_>>())
+        };
+        Fields {
+            turns,
+            blocks,
+            created: change.created,
+            titled: change.title.is_some(),
+            title: change.title.flatten().map(hide),
+            stands: change.status.is_some(),
+            status: change.status.flatten().map(hide),
+            keys: tag(|tag| &tag.0),
+            values: tag(|tag| &tag.1),
+        }
+    }
+
+    fn push_to<'b>(&'b self, values: &mut Vec<&'b (dyn ToSql + Sync)>) {
+        values.extend::<[&(dyn ToSql + Sync); 3]>([&self.turns, &self.blocks, &self.created]);
+        values.extend::<[&(dyn ToSql + Sync); 4]>([&self.titled, &self.title, &self.stands, &self.status]);
+        values.extend::<[&(dyn ToSql + Sync); 2]>([&self.keys, &self.values]);
+    }
 }
 
 /// The bodies of a line as columns, each body once.

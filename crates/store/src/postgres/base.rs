@@ -14,7 +14,7 @@ use super::schema;
 use super::tls;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
-use crate::packed::dictionary::Dictionaries;
+use crate::packed::dictionary::{Dictionaries, Effort};
 use crate::packed::pack::Unpacker;
 use crate::work::lock;
 
@@ -55,7 +55,7 @@ impl Base {
             options,
             // None is trained here: it would hold pieces of what is said, and an erasure could not take them back from
             // processes that still compress with it.
-            dictionaries: Dictionaries::new(None)?,
+            dictionaries: Dictionaries::new(None, Effort::Little)?,
             unpackers: Mutex::default(),
             heads: Mutex::default(),
             stirred: Notify::new(),

@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 const VERSIONS: &[(&str, &str)] = &[
     ("The first: sessions, batches, bodies, heads and the search index.", V1),
     ("An append changes no index of the session's row, and checks no key of it again.", V2),
+    ("Whoever changes the session's row tells its hour: the server computes nothing.", V3),
 ];
 
 // Ids are compared byte by byte, whatever the database's own order. What is compressed already is not compressed again.
@@ -79,6 +80,8 @@ CREATE INDEX session_hour ON session (hour);
 CREATE INDEX session_waiting ON session (hour) WHERE status IN ('pending', 'in_progress', 'waiting_for_tools');
 ALTER TABLE batch DROP CONSTRAINT batch_sid_fkey;
 ";
+
+const V3: &str = "ALTER TABLE session ALTER hour DROP EXPRESSION;";
 
 /// The hour of a time in milliseconds, as the session's row has it.
 pub(super) fn hour(time: i64) -> i64 {

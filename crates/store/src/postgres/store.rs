@@ -3,6 +3,7 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use futures_channel::oneshot;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::runtime::{Builder, Runtime};
 use turnkeep_model::{Batch, Head, Seq, SessionId};
@@ -13,7 +14,7 @@ use super::chain::{self, Segment};
 use super::{account, append, erase, fork, gc, heads, lease, list, remove, repair, search};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
-use crate::packed::ready::ready;
+use crate::packed::ready::{Ready, ready};
 use crate::power::{
     Accounting, Claim, Erased, Freed, HeadCache, Hit, Lease, Leases, Maintenance, Repair, Repaired, Retention, Search,
     SearchQuery, Usage,
@@ -64,6 +65,16 @@ impl PostgresStore {
         done
     }
 
+    /// Appends, whoever waits for it.
+    fn submit(&self, ready: Ready) -> BoxFuture<'static, Result<Seq>> {
+        let (answer, recorded) = oneshot::channel();
+        if let Some(runtime) = &self.runtime {
+            let base = Arc::clone(&self.base);
+            runtime.spawn(async move { append::append(&base, &ready, answer).await });
+        }
+        Box::pin(async move { recorded.await.unwrap_or_else(|_| Err(gone())) })
+    }
+
     /// Runs a task, whoever waits for it.
     fn run<T: Send + 'static>(
         &self,
@@ -110,10 +121,7 @@ async fn page(base: &Base, page: Segment) -> Result<Vec<Batch>> {
 impl Store for PostgresStore {
     fn append<'a>(&'a self, session: &'a SessionId, at: Seq, batch: &'a Batch) -> BoxFuture<'a, Result<Seq>> {
         match ready(session, at, batch, self.base.options.max_batch, &self.base.dictionaries) {
-            Ok(ready) => {
-                let base = Arc::clone(&self.base);
-                self.run(async move { append::append(&base, &ready).await })
-            }
+            Ok(ready) => self.submit(ready),
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }
     }

@@ -9,7 +9,7 @@ use turnkeep_model::{Batch, Head, Seq, SessionId};
 
 use super::chain::{Segment, newest_dictionary, signed};
 use super::desk::{Desk, Writer};
-use super::dictionary::{Dictionaries, Dictionary, train};
+use super::dictionary::{Dictionaries, Dictionary, Effort, train};
 use super::heads::{Made, Worth};
 use super::schema::{failed, open_reader};
 use super::search::Progress;
@@ -53,7 +53,7 @@ impl SqliteStore {
     /// # Errors
     /// `Unsupported` if the file is another program's or a newer version's, `Io` where it cannot be opened.
     pub fn open(file: &Path, options: Options) -> Result<SqliteStore> {
-        let load = |connection: &rusqlite::Connection| Dictionaries::new(newest_dictionary(connection)?);
+        let load = |connection: &rusqlite::Connection| Dictionaries::new(newest_dictionary(connection)?, Effort::Usual);
         let (writer, dictionaries) = Writer::start(file, &options, load)?;
         let (path, shared, clock) = (PathBuf::from(file), Arc::clone(&dictionaries), options.clock.clone());
         let make = move || Ok(Desk::new(open_reader(&path)?, Arc::clone(&shared), clock.clone()));
@@ -132,6 +132,14 @@ fn pages(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<Vec<Segment
     Ok(pages)
 }
 
+/// What there is of a journal of one page, or else the pages to read.
+fn start(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<(Vec<Batch>, Vec<Segment>)> {
+    match pages(desk, session, after)?.as_slice() {
+        [page] => Ok((desk.begun(*page)?, Vec::new())),
+        pages => Ok((Vec::new(), pages.to_vec())),
+    }
+}
+
 impl Store for SqliteStore {
     fn append<'a>(&'a self, session: &'a SessionId, at: Seq, batch: &'a Batch) -> BoxFuture<'a, Result<Seq>> {
         match append::ready(session, at, batch, self.options.max_batch, &self.dictionaries) {
@@ -145,11 +153,14 @@ impl Store for SqliteStore {
 
     fn read<'a>(&'a self, session: &'a SessionId, after: Seq) -> Batches<'a> {
         let id = session.clone();
-        let pages = self.look(move |desk| pages(desk, &id, after));
+        let start = self.look(move |desk| start(desk, &id, after));
         let fetch = move |page: Segment| self.look(move |desk| desk.begun(page));
-        let pages = stream::once(pages).map_ok(move |pages| stream::iter(pages).map(fetch).buffered(AHEAD));
+        let batches = stream::once(start).map_ok(move |(first, rest)| {
+            let first = stream::once(std::future::ready(Ok(first)));
+            first.chain(stream::iter(rest).map(fetch).buffered(AHEAD))
+        });
         let batches =
-            pages.try_flatten().map_ok(|page| stream::iter(page.into_iter().map(Ok::<_, Error>))).try_flatten();
+            batches.try_flatten().map_ok(|page| stream::iter(page.into_iter().map(Ok::<_, Error>))).try_flatten();
         Box::pin(batches.map_err(move |error: Error| error.session(session)))
     }
 

@@ -338,7 +338,7 @@ fn a_new_database_is_opened_by_many_at_once() {
         }
     });
 
-    assert_eq!(psql(&home, "SELECT count(*) || ' ' || max(version) FROM version"), "2 2");
+    assert_eq!(psql(&home, "SELECT count(*) || ' ' || max(version) FROM version"), "3 3");
     assert_eq!(psql(&home, "SELECT count(*) FROM session"), "8");
 }
 
