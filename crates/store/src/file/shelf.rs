@@ -43,7 +43,7 @@ pub(super) struct Span {
 
 impl Shelf {
     pub(super) fn open(disk: Arc<dyn Disk>, folder: PathBuf, options: Options) -> Result<Shelf> {
-        disk.make_folder(&folder).map_err(|error| Error::io("make the folder of the store", &folder, error))?;
+        disk.make_folder(&folder).map_err(|error| Error::no_folder(&folder, error))?;
         Ok(Shelf { disk, folder, options, files: Mutex::default() })
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::disk::private;
+use crate::disk::{private, private_folder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Durability, Options};
 
@@ -79,14 +79,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Opens the file for the one who writes, and brings it to the newest version.
 pub(super) fn open_writer(file: &Path, options: &Options) -> Result<Connection> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|error| Error::io("make the folder of the store", folder, error))?;
+        private_folder(folder).map_err(|error| Error::no_folder(folder, error))?;
     }
     // SQLite gives its companions the rights of the file; it must be there, and private, before.
     private()
         .append(true)
         .create(true)
         .open(file)
-        .map_err(|error| Error::io("open the store", file, error).hint("check the folder and its rights"))?;
+        .map_err(|error| Error::io("open the store", file, error))?;
     patiently(|| try_writer(file, options))
 }
 

@@ -53,6 +53,10 @@ impl SqliteStore {
     /// # Errors
     /// `Unsupported` if the file is another program's or a newer version's, `Io` where it cannot be opened.
     pub fn open(file: &Path, options: Options) -> Result<SqliteStore> {
+        SqliteStore::start(file, options).map_err(|error| error.file(file))
+    }
+
+    fn start(file: &Path, options: Options) -> Result<SqliteStore> {
         let load = |connection: &rusqlite::Connection| Dictionaries::new(newest_dictionary(connection)?);
         let (writer, dictionaries) = Writer::start(file, &options, load)?;
         let (path, shared, clock) = (PathBuf::from(file), Arc::clone(&dictionaries), options.clock.clone());
