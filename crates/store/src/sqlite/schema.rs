@@ -82,11 +82,7 @@ pub(super) fn open_writer(file: &Path, options: &Options) -> Result<Connection> 
         private_folder(folder).map_err(|error| Error::no_folder(folder, error))?;
     }
     // SQLite gives its companions the rights of the file; it must be there, and private, before.
-    private()
-        .append(true)
-        .create(true)
-        .open(file)
-        .map_err(|error| Error::io("open the store", file, error))?;
+    private().append(true).create(true).open(file).map_err(|error| Error::io("open the store", file, error))?;
     patiently(|| try_writer(file, options))
 }
 

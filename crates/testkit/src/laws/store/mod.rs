@@ -27,9 +27,9 @@ pub use load::{
     windows_are_the_end,
 };
 pub use power::{
-    accounts_add_up, any_text_can_be_searched_for, claims_go_to_one_worker_each, erased_texts_are_gone_and_leave_a_mark,
-    erasing_reaches_the_past_of_deleted_sessions, erasing_takes_what_is_named, leases_that_nobody_took_are_renewed,
-    released_leases_are_not_renewed, retention_keeps_what_forks_reach,
+    accounts_add_up, any_text_can_be_searched_for, claims_go_to_one_worker_each,
+    erased_texts_are_gone_and_leave_a_mark, erasing_reaches_the_past_of_deleted_sessions, erasing_takes_what_is_named,
+    leases_that_nobody_took_are_renewed, released_leases_are_not_renewed, retention_keeps_what_forks_reach,
 };
 pub use script::{batch, id, said, talk};
 pub use table::{STORE_LAWS, StoreLaw, check, check_drivers};

@@ -139,7 +139,8 @@ pub async fn accounts_add_up(store: &dyn Store) {
     let usage = accounting.usage().await.expect("usage");
 
     let of = |name: &str| usage.sessions.iter().find(|one| one.session == id(name)).expect("it is in the account");
-    let past: u64 = read(store, &id("s"), Seq::START).await.iter().take(3).map(|batch| batch.to_line().len() as u64).sum();
+    let past: u64 =
+        read(store, &id("s"), Seq::START).await.iter().take(3).map(|batch| batch.to_line().len() as u64).sum();
     for name in ["s", "fork"] {
         assert_eq!(of(name).raw, store.summary(&id(name)).await.expect("summary").bytes, "{name}");
     }
