@@ -273,9 +273,15 @@ impl Shelf {
     }
 
     pub(super) fn delete(&self, session: &SessionId) -> Result<Deleted> {
+        self.delete_at(session, None)
+    }
+
+    /// Deletes a session; where a last record is named, only if it still is that.
+    pub(super) fn delete_at(&self, session: &SessionId, last: Option<Seq>) -> Result<Deleted> {
         let _held = self.hold()?;
         let stem = self.live(session)?;
-        let known = self.known(&stem)?.ok_or_else(|| Error::unknown(session))?;
+        let known = self.known(&stem)?.filter(|known| last.is_none_or(|last| known.summary.last == last));
+        let known = known.ok_or_else(|| Error::unknown(session))?;
         let shared = self.shared_until(&stem)?;
         match shared {
             Some(until) => self.bury(&stem, &known, until)?,

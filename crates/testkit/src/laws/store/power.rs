@@ -8,7 +8,7 @@ use std::time::Duration;
 use pollster::block_on;
 use turnkeep_model::event::{BlockAdded, SessionChanged, TurnOpened};
 use turnkeep_model::{Author, Batch, Block, Event, RunId, Seq, SessionId, Status, Turn};
-use turnkeep_store::{Claim, ErrorKind, Lease, Leases, Retention, SearchQuery, Store, StoreExt};
+use turnkeep_store::{Claim, ErrorKind, Lease, Leases, SearchQuery, Store, StoreExt};
 
 use super::append::read;
 use super::script::{batch, id, said, talk};
@@ -16,13 +16,13 @@ use crate::home::Home;
 
 const SECRET: &str = "hunter2 \"quoted\" \u{e9}\n";
 
-fn turn_with(at: Seq, text: &str) -> Batch {
+pub(super) fn turn_with(at: Seq, text: &str) -> Batch {
     let mut turn = Turn::default();
     turn.blocks.push(Block::text(Author::User, text));
     batch(at, vec![TurnOpened { turn: Box::new(turn) }.into()])
 }
 
-fn block_with(at: Seq, text: &str) -> Batch {
+pub(super) fn block_with(at: Seq, text: &str) -> Batch {
     batch(at, vec![BlockAdded { turn: 0, block: Block::text(Author::Assistant, text) }.into()])
 }
 
@@ -150,32 +150,6 @@ pub async fn accounts_add_up(store: &dyn Store) {
     let parts = [usage.journals, usage.bodies, usage.listing, usage.search, usage.dictionaries, usage.free];
     assert_eq!(usage.total, parts.iter().sum::<u64>());
     assert!(usage.amplification() > 0.0);
-}
-
-/// What a live fork can reach survives retention, whatever goes with its parent.
-pub async fn retention_keeps_what_forks_reach(store: &dyn Store) {
-    let Some(maintenance) = store.maintenance() else {
-        return;
-    };
-    let (session, fork) = (id("s"), id("fork"));
-    let last = talk(store, &session, 3).await;
-    store.fork(&session, last, &fork).await.expect("fork");
-    let past = read(store, &fork, Seq::START).await;
-    // The fork is the last changed.
-    let mut on = said(last, "on");
-    on.time = Some(turnkeep_model::Time::new("2030-01-01T00:00:00.000Z"));
-    store.append(&fork, last, &on).await.expect("append");
-    let retention = Retention { count: Some(1), ..Retention::default() };
-
-    let rehearsed = maintenance.gc(&Retention { rehearse: true, ..retention }).await.expect("rehearse");
-    let freed = maintenance.gc(&retention).await.expect("gc");
-    let again = maintenance.gc(&Retention::default()).await.expect("gc");
-
-    assert_eq!((&rehearsed.sessions, &freed.sessions), (&vec![session.clone()], &vec![session]));
-    assert_eq!((again.sessions, again.batches), (vec![], 0));
-    let kept = read(store, &fork, Seq::START).await;
-    assert_eq!(kept.split_last().map(|(_, before)| before), Some(past.as_slice()));
-    assert_eq!(store.verify(&fork).await.expect("verify").findings, []);
 }
 
 fn claim(worker: &str, time: Duration) -> Claim {

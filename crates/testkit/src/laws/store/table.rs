@@ -72,6 +72,8 @@ laws! { $ [
     erasing_reaches_the_past_of_deleted_sessions = on_store!(erasing_reaches_the_past_of_deleted_sessions),
     accounts_add_up = on_store!(accounts_add_up),
     retention_keeps_what_forks_reach = on_store!(retention_keeps_what_forks_reach),
+    retention_goes_by_age_count_and_bytes = |home| block_on(super::retention_goes_by_age_count_and_bytes(home)),
+    retention_keeps_what_is_changed_meanwhile = |home| block_on(super::retention_keeps_what_is_changed_meanwhile(home)),
     released_leases_are_not_renewed = on_store!(released_leases_are_not_renewed),
     leases_that_nobody_took_are_renewed = on_store!(leases_that_nobody_took_are_renewed),
     claims_go_to_one_worker_each = |home| block_on(super::claims_go_to_one_worker_each(home)),
