@@ -198,6 +198,25 @@ fn a_listing_breaks_no_time() {
     assert!(listed.trim_end().ends_with('Z'), "{listed}");
 }
 
+#[test]
+fn sessions_that_go_meanwhile_disturb_nobody() {
+    let names: Vec<String> = (0..30).map(|n| format!("s{n:02}.jsonl")).collect();
+    let place = names.iter().fold(Place::new(), |place, name| place.with(name, journal(name, &["1", "2"])));
+    place.run(&format!("import {} --store sqlite:s.db", names.join(" "))).ends(0);
+
+    std::thread::scope(|scope| {
+        let removing = scope.spawn(|| {
+            for name in &names {
+                place.run(&format!("rm {name} --store sqlite:s.db")).ends(0);
+            }
+        });
+        while !removing.is_finished() {
+            place.run("verify --store sqlite:s.db").ends(0);
+            place.run("copy --store sqlite:s.db --to-store file:to").ends(0);
+        }
+    });
+}
+
 /// Every command on stored sessions, on a store with a session `a`, a fork of it, and a session `b`.
 const COMMANDS: &[&str] = &[
     "ls",

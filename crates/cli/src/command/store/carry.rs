@@ -6,7 +6,7 @@ use pollster::block_on;
 use turnkeep_codec::EncodeOptions;
 use turnkeep_model::{Archive, Journal, SessionId};
 use turnkeep_store::url::{DRIVERS, Keeps};
-use turnkeep_store::{Copying, Imported, Store, StoreExt, Summary, open};
+use turnkeep_store::{Copying, ErrorKind, Imported, Store, StoreExt, Summary, open};
 
 use super::super::convert::{file_of, packed, write};
 use super::super::{Ending, condense, reduced};
@@ -147,6 +147,8 @@ pub(crate) fn copy(args: &Copy) -> Ending {
                 each.done("", object([("session", id.as_str().into())].into_iter().chain(told)));
                 Next::Goes
             }
+            // Someone removed it since it was listed.
+            Err(_) if ids.is_empty() && is_gone(&*from, id) => Next::Goes,
             Err(error) => each.failed("session", id.as_str(), &error.into()),
         };
         if next == Next::Ends {
@@ -156,6 +158,10 @@ pub(crate) fn copy(args: &Copy) -> Ending {
     }
     let copied = counted(each.count(), "session", "sessions");
     each.end("copied", &format!("copied {copied}, every digest compared\n"))
+}
+
+fn is_gone(store: &dyn Store, id: &SessionId) -> bool {
+    block_on(store.last(id)).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 /// Refuses to copy a store onto itself.

@@ -25,7 +25,11 @@ pub(crate) fn verify(args: &Verify) -> Ending {
     let mut progress = Progress::of("verify", ids.len());
     let mut verified = Vec::new();
     for id in &ids {
-        verified.push(block_on(store.verify(id))?);
+        match block_on(store.verify(id)) {
+            // Someone removed it since it was listed.
+            Err(error) if args.id.is_none() && error.kind() == ErrorKind::NotFound => {}
+            checked => verified.push(checked?),
+        }
         progress.step();
     }
     progress.end();
