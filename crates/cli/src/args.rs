@@ -320,10 +320,16 @@ pub(crate) fn open_any(path: &Path, reading: &Reading, place: &Place) -> std::re
         Ok(archive) => Ok(Opened { archive, losses: Vec::new(), format: "stored", guess: None, ambiguous: Vec::new() }),
         // There is no session of this name in the store; what is wrong with the store itself is told.
         Err(Stop::Store(error)) if error.at_session().is_some() && error.kind() == StoreErrorKind::NotFound => {
-            open_file(path, reading)
+            if path.exists() { open_file(path, reading) } else { Err(neither(path).into()) }
         }
         Err(stop) => Err(stop),
     }
+}
+
+fn neither(path: &Path) -> Error {
+    Error::new(ErrorKind::NotFound, "is neither a file nor a stored session")
+        .file(path.display().to_string())
+        .hint("check the name; `turnkeep ls` shows what is stored")
 }
 
 /// Whether a word cannot name a file. A folder is no session, unless it is a bundle.

@@ -26,7 +26,9 @@ fn three() -> Place {
 
 /// What a command printed, as JSON.
 fn json(ran: &Ran) -> Json {
-    parse(&ran.out).map(Node::into_json).unwrap_or_else(|error| panic!("{error}: {ran:#?}"))
+    let parsed = parse(&ran.out);
+    assert!(parsed.is_ok(), "{ran:#?}");
+    parsed.map(Node::into_json).unwrap()
 }
 
 /// The texts under a key of every object in a list.
@@ -187,6 +189,19 @@ fn a_session_with_the_longest_id_is_imported_again_and_forked() {
 }
 
 #[test]
+fn a_word_that_names_nothing_is_told_as_such() {
+    let place = three();
+    place.run("import a.jsonl --store sqlite:s.db").ends(0);
+
+    for words in ["show nothing", "diff a nothing"] {
+        let ran = place.run(&format!("{words} --store sqlite:s.db")).ends(4);
+        let ran = ran.says("nothing: is neither a file nor a stored session");
+        assert!(ran.err.contains("turnkeep ls"), "{}", ran.err);
+    }
+    place.run("erase a --text a-long-secret --store sqlite:s.db").ends(4).says("session `a`: nothing like that");
+}
+
+#[test]
 fn a_listing_breaks_no_time() {
     let long = "a-rather-long-identifier-0123456789".repeat(2);
     let place = Place::new().with("long.jsonl", journal(&long, &["1"]));
@@ -246,7 +261,7 @@ fn every_command_prints_json(store: &str) {
         assert!([0, 1, 4].contains(&ran.code), "{words}: {ran:#?}");
         json(&ran);
     }
-    for line in place.run(&format!("tail b --store {store}")).ends(0).out.lines() {
+    for line in place.run(&format!("tail b --json --store {store}")).ends(0).out.lines() {
         assert!(parse(line).is_ok(), "{line}");
     }
 }

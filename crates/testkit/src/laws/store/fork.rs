@@ -97,8 +97,8 @@ pub async fn copies_leave_other_histories_alone(store: &dyn Store) {
     let another = [said(Seq(0), "another")];
     let odd =
         [batch(Seq(0), vec![said(Seq(0), "one").events.remove(0).event, said(Seq(1), "2").events.remove(0).event])];
-    let longer = ["one", "two", "three", "four"].map(|line| line.to_owned());
-    let longer: Vec<Batch> = longer.iter().zip(0..).map(|(line, at)| said(Seq(at), line)).collect();
+    let longer = ["one", "two", "three", "four"].into_iter().zip(0..);
+    let longer: Vec<Batch> = longer.map(|(line, at)| said(Seq(at), line)).collect();
 
     for there in [&another[..], &odd, &longer] {
         fill(store, &session, there).await;
