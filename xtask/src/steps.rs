@@ -152,7 +152,7 @@ fn skipped(request: &Request, runner: Runner, tally: &Tally) -> Vec<String> {
         (!corpus, "the public corpus (TURNKEEP_CORPUS names no folder)"),
         (runner == Runner::CargoTest, "nextest (not installed; cargo test ran the tests)"),
         (!request.external, "--external (the vendors' own types, their stream readers, a mock server)"),
-        (!request.crash, "--crash (processes are killed 20 times instead of 200)"),
+        (!request.crash, "--crash (ten times as many processes are killed)"),
     ];
     let reasons = reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason.to_owned());
     reasons.chain(tally.ignored.iter().map(|name| format!("{name} (ignored)"))).collect()

@@ -7,6 +7,7 @@ use clap_complete::Shell;
 use turnkeep_codec::{Codec, Target, format};
 use turnkeep_file::{DEFAULT_MAX_BYTES, Limits, OpenOptions, Opened, Source};
 use turnkeep_model::{Error, ErrorKind, Result};
+use turnkeep_store::ErrorKind as StoreErrorKind;
 
 use crate::exit::Stop;
 use crate::policy_args::{RedactFile, Reducing, Tokens};
@@ -312,12 +313,31 @@ pub(crate) fn is_dash(path: &Path) -> bool {
 
 /// The sessions of a file, of standard input, or those stored under an id, where no file has that name.
 pub(crate) fn open_any(path: &Path, reading: &Reading, place: &Place) -> std::result::Result<Opened, Stop> {
-    let id = path.to_str().filter(|_| !is_dash(path) && !path.exists() && place.exists());
-    if let Some(id) = id
-        && let Ok(archive) = crate::command::load(place, id)
-    {
-        return Ok(Opened { archive, losses: Vec::new(), format: "stored", guess: None, ambiguous: Vec::new() });
+    let Some(id) = path.to_str().filter(|_| may_be_an_id(path) && place.exists()) else {
+        return open_file(path, reading);
+    };
+    match crate::command::load(place, id) {
+        Ok(archive) => Ok(Opened { archive, losses: Vec::new(), format: "stored", guess: None, ambiguous: Vec::new() }),
+        // There is no session of this name in the store; what is wrong with the store itself is told.
+        Err(Stop::Store(error)) if error.at_session().is_some() && error.kind() == StoreErrorKind::NotFound => {
+            if path.exists() { open_file(path, reading) } else { Err(neither(path).into()) }
+        }
+        Err(stop) => Err(stop),
     }
+}
+
+fn neither(path: &Path) -> Error {
+    Error::new(ErrorKind::NotFound, "is neither a file nor a stored session")
+        .file(path.display().to_string())
+        .hint("check the name; `turnkeep ls` shows what is stored")
+}
+
+/// Whether a word cannot name a file. A folder is no session, unless it is a bundle.
+fn may_be_an_id(path: &Path) -> bool {
+    !is_dash(path) && (!path.exists() || (path.is_dir() && !path.join("manifest.json").exists()))
+}
+
+fn open_file(path: &Path, reading: &Reading) -> std::result::Result<Opened, Stop> {
     let source = source_of(path, &reading.limits())?;
     Ok(reading.options()?.open_source(source)?)
 }

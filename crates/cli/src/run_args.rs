@@ -131,6 +131,9 @@ pub(crate) struct Tail {
     /// Go on as it grows, until its run stops; for ever with `forever`
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "run")]
     pub(crate) follow: Option<Follow>,
+    /// Print JSON, a line an envelope, which it does anyway
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     pub(crate) place: Place,
 }

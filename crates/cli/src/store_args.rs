@@ -56,7 +56,7 @@ impl Place {
 }
 
 /// The file or folder of a store, if it is one.
-fn file_of(url: &str) -> Option<&std::path::Path> {
+pub(crate) fn file_of(url: &str) -> Option<&std::path::Path> {
     let (scheme, rest) = url.split_once(':')?;
     let file = rest.strip_prefix("//").unwrap_or(rest).split('?').next().filter(|file| !file.is_empty())?;
     ["sqlite", "file"].contains(&scheme).then(|| std::path::Path::new(file))

@@ -102,11 +102,16 @@ pub(crate) fn table(header: &[&str]) -> Table {
     table.column_iter_mut().for_each(|column| {
         column.set_padding((0, 2));
     });
-    // What the first column names is there to be copied: it is never broken.
-    if let Some(names) = table.column_mut(0) {
-        names.set_constraint(ColumnConstraint::ContentWidth);
-    }
+    // What the first column names is there to be copied.
+    whole(&mut table, 0);
     table
+}
+
+/// Never breaks what stands in a column.
+pub(crate) fn whole(table: &mut Table, column: usize) {
+    if let Some(column) = table.column_mut(column) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
 }
 
 /// The lines of a table, without the space that pads them.

@@ -52,7 +52,7 @@ pub struct Stat {
     pub identity: u64,
 }
 
-/// The disk of this machine. Files are made for their owner alone.
+/// The disk of this machine. Files and folders are made for their owner alone.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalDisk;
 
@@ -107,7 +107,7 @@ impl Disk for LocalDisk {
     }
 
     fn make_folder(&self, folder: &Path) -> io::Result<()> {
-        fs::create_dir_all(folder)
+        private_folder(folder)
     }
 
     fn lock(&self, file: &Path) -> io::Result<Box<dyn Send>> {
@@ -123,6 +123,14 @@ pub(crate) fn private() -> OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
+}
+
+/// Makes a folder, and those above it that are missing, which only their owner may look into.
+pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
 }
 
 #[cfg(unix)]

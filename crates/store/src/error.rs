@@ -67,7 +67,12 @@ impl Error {
             std::io::ErrorKind::NotFound => ErrorKind::NotFound,
             _ => ErrorKind::Io,
         };
-        Error::new(kind, doing).file(file).because(source)
+        Error::new(kind, format!("cannot {doing}")).file(file).because(source)
+    }
+
+    /// The system's error at a folder that is to be made.
+    pub(crate) fn no_folder(folder: &Path, source: std::io::Error) -> Error {
+        Error::new(ErrorKind::Io, "cannot make the folder of the store").file(folder).because(source)
     }
 
     pub(crate) fn unknown(session: &SessionId) -> Error {
@@ -138,12 +143,25 @@ impl Error {
 
     /// What the user can do.
     pub fn remedy(&self) -> Option<&str> {
-        self.0.hint.as_deref()
+        let source = self.0.source.as_ref().and_then(|source| source.downcast_ref::<std::io::Error>());
+        self.0.hint.as_deref().or_else(|| source.map(|source| against(source.kind())))
     }
 
     /// Whether trying again may help.
     pub fn is_retryable(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Conflict | ErrorKind::Unavailable)
+    }
+}
+
+/// What helps against what the system said.
+fn against(kind: std::io::ErrorKind) -> &'static str {
+    use std::io::ErrorKind as Kind;
+    match kind {
+        Kind::NotFound => "check the path",
+        Kind::PermissionDenied | Kind::ReadOnlyFilesystem => "check the rights of the folder and of what is in it",
+        Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge => "make room and try again",
+        Kind::AlreadyExists | Kind::NotADirectory | Kind::IsADirectory => "name another place",
+        _ => "check the disk, then try again",
     }
 }
 

@@ -3,6 +3,7 @@
 use futures_util::StreamExt;
 use turnkeep_model::{Batch, Head, Journal, Ledger, Parent, Seq, Session, SessionId, absorb};
 
+use crate::copy::Copying;
 use crate::error::{Error, ErrorKind, Result};
 use crate::import::{self, Imported};
 use crate::store::{Store, summary_of};
@@ -93,13 +94,13 @@ pub trait StoreExt: Store {
     }
 
     /// Copies a session to another store, byte for byte, and checks the copy. A copy that was begun goes on where it
-    /// ended; a fork shares its past there too, if its parent is there.
+    /// ended; a fork shares its past there too, if its parent is there. [`Copying`] is for several.
     fn copy_to<'a>(
         &'a self,
         session: &'a SessionId,
         to: &'a dyn Store,
     ) -> impl Future<Output = Result<Verified>> + Send + 'a {
-        import::copy(self, session, to)
+        async move { Copying::default().copy(self, session, to, &mut |_| {}).await }
     }
 
     /// Appends a journal as a new session; the same journal twice gives one session.

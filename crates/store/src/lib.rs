@@ -24,6 +24,7 @@
 
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod claim;
+mod copy;
 pub mod disk;
 mod error;
 mod ext;
@@ -57,6 +58,7 @@ mod verify;
 mod window;
 mod work;
 
+pub use copy::Copying;
 pub use error::{Error, ErrorKind, Result};
 pub use ext::{Loaded, StoreExt};
 pub use file::FileStore;

@@ -1,19 +1,21 @@
 //! Which sessions are no longer kept.
 
-use turnkeep_model::SessionId;
+use turnkeep_model::{Seq, SessionId};
 
 use crate::power::Retention;
 
 /// A session that may have to go.
 pub(crate) struct Candidate {
     pub(crate) session: SessionId,
+    /// Its last record. One that has another by the time it is to go is kept: someone works on it.
+    pub(crate) last: Seq,
     pub(crate) updated: i64,
     pub(crate) bytes: u64,
     pub(crate) held: bool,
 }
 
 /// Those of `candidates`, the last changed first, that are no longer kept. Those that someone holds stay.
-pub(crate) fn expired_of(candidates: Vec<Candidate>, retention: &Retention, now: i64) -> Vec<SessionId> {
+pub(crate) fn expired_of(candidates: Vec<Candidate>, retention: &Retention, now: i64) -> Vec<Candidate> {
     let oldest = retention.age.map(|age| now.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX)));
     let (mut kept, mut bytes, mut expired) = (0u64, 0u64, Vec::new());
     for candidate in candidates {
@@ -24,7 +26,7 @@ pub(crate) fn expired_of(candidates: Vec<Candidate>, retention: &Retention, now:
             kept += 1;
             bytes = bytes.saturating_add(candidate.bytes);
         } else {
-            expired.push(candidate.session);
+            expired.push(candidate);
         }
     }
     expired

@@ -19,9 +19,21 @@ struct State {
     /// The names as the system sees them, and as the disk holds them.
     names: BTreeMap<PathBuf, usize>,
     synced_names: BTreeMap<PathBuf, usize>,
-    /// After how many changes it fails; from then on it does nothing any more.
+    /// After how many changes it fails.
     left: Option<u32>,
+    /// What it does from then on.
+    lasting: Lasting,
     changes: u32,
+}
+
+/// What a disk does after it has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Lasting {
+    /// Nothing any more.
+    #[default]
+    Dead,
+    /// Everything, as if nothing had been: there was no room for a moment.
+    Fine,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -52,6 +64,12 @@ impl SimDisk {
         SimDisk { state: Mutex::new(State { left: Some(change), ..State::default() }) }
     }
 
+    /// A disk on which only the change number `change` (from 0) fails half-way.
+    pub fn stumbling_at(change: u32) -> SimDisk {
+        let state = State { left: Some(change), lasting: Lasting::Fine, ..State::default() };
+        SimDisk { state: Mutex::new(state) }
+    }
+
     /// Whether it came to fail.
     pub fn failed(&self) -> bool {
         self.state().left == Some(0)
@@ -77,7 +95,7 @@ impl SimDisk {
     fn change(&self, work: impl FnOnce(&mut State, Fate) -> io::Result<()>) -> io::Result<()> {
         let mut state = self.state();
         match state.left {
-            Some(0) => return Err(dead()),
+            Some(0) if state.lasting == Lasting::Dead => return Err(dead()),
             Some(1) => {
                 state.left = Some(0);
                 work(&mut state, Fate::Fails)?;
@@ -85,7 +103,7 @@ impl SimDisk {
             }
             _ => {}
         }
-        state.left = state.left.map(|left| left - 1);
+        state.left = state.left.map(|left| left.saturating_sub(1));
         state.changes += 1;
         work(&mut state, Fate::Succeeds)
     }

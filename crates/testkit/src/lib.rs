@@ -18,4 +18,4 @@ pub mod server;
 pub mod vfs;
 
 pub use home::{Home, POSTGRES};
-pub use run::{cases, for_all, seed};
+pub use run::{cases, for_all, kills, seed};

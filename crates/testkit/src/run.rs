@@ -10,6 +10,11 @@ pub fn cases(base: u32) -> u32 {
     base.saturating_mul(environment("TURNKEEP_CASES").unwrap_or(1))
 }
 
+/// How many processes to kill where `base` are killed by default: `TURNKEEP_KILLS` times as many.
+pub fn kills(base: u32) -> u32 {
+    base.saturating_mul(environment("TURNKEEP_KILLS").unwrap_or(1))
+}
+
 /// The seed of all generated cases, from `TURNKEEP_SEED`.
 pub fn seed() -> u32 {
     environment("TURNKEEP_SEED").unwrap_or(0)

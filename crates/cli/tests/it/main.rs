@@ -12,5 +12,6 @@ mod repair;
 mod run;
 #[cfg(feature = "sqlite")]
 mod store;
+mod stores;
 mod talk;
 mod turns;

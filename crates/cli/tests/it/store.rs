@@ -80,7 +80,7 @@ fn moving_to_another_store_is_one_command() {
     let original = place.run("verify talk --json --store sqlite:s.db").ends(0);
     let copy = place.run("verify talk --json --store file:journals").ends(0);
     assert_eq!(original.out, copy.out);
-    place.run("du --store file:journals").ends(1).says("this store keeps no account");
+    place.run("search needle --store file:journals").ends(1).says("this store has no search");
 }
 
 #[test]

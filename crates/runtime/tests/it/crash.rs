@@ -92,17 +92,12 @@ fn is_killed(home: &Home, book: &Ledgerbook, case: usize, at: usize) -> bool {
     !status.success()
 }
 
-/// How many processes are killed: `TURNKEEP_KILLS` times three, or 27.
-fn kills() -> usize {
-    std::env::var("TURNKEEP_KILLS").ok().and_then(|count| count.parse::<usize>().ok()).map_or(27, |count| count * 3)
-}
-
 #[test]
 fn processes_are_killed_at_points_and_resumed_in_new_ones() {
     let schemes: Vec<&str> = schemes().into_iter().filter(|scheme| *scheme != "memory").collect();
     let cases: Vec<Case> = cases().collect();
     let lengths: Vec<usize> = cases.iter().map(|case| points(*case)).collect();
-    for round in 0..kills() {
+    for round in 0..turnkeep_testkit::kills(60) as usize {
         // Steps that share no divisor with what they walk over meet every case in every store, each at other points.
         let index = round * 7 % cases.len();
         let at = (round * 17 + round / cases.len() * 5) % lengths[index];

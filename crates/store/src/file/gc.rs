@@ -1,7 +1,5 @@
 //! Retention, and giving space back.
 
-use turnkeep_model::SessionId;
-
 use super::name::GONE;
 use super::shelf::Shelf;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,16 +8,21 @@ use crate::retention::{Candidate, expired_of};
 
 impl Shelf {
     pub(super) fn gc(&self, retention: &Retention) -> Result<Freed> {
-        let sessions = self.expired(retention)?;
+        let expired = self.expired(retention)?;
         if retention.rehearse {
+            let sessions = expired.into_iter().map(|candidate| candidate.session).collect();
             return Ok(Freed { sessions, ..Freed::default() });
         }
         let (batches, bytes) = (self.batches()?, self.bytes()?);
-        for session in &sessions {
-            match self.delete(session) {
-                // Someone else was faster.
+        let mut sessions = Vec::new();
+        for candidate in expired {
+            match self.delete_at(&candidate.session, Some(candidate.last)) {
+                // Someone changed or deleted it meanwhile.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
-                done => drop(done?),
+                done => {
+                    done?;
+                    sessions.push(candidate.session);
+                }
             }
         }
         self.sweep()?;
@@ -32,7 +35,7 @@ impl Shelf {
     }
 
     /// The sessions that are no longer kept.
-    fn expired(&self, retention: &Retention) -> Result<Vec<SessionId>> {
+    fn expired(&self, retention: &Retention) -> Result<Vec<Candidate>> {
         let mut summaries = Vec::new();
         for stem in self.stems()? {
             if !self.is_gone(&stem)? {
@@ -42,6 +45,7 @@ impl Shelf {
         summaries.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
         let candidate = |summary: crate::summary::Summary| Candidate {
             session: summary.id,
+            last: summary.last,
             updated: summary.updated,
             bytes: summary.bytes,
             held: false,

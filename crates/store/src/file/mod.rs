@@ -1,5 +1,6 @@
 //! `file:DIR` — one journal file a session, in the format `turnkeep.jsonl`.
 
+mod account;
 mod erase;
 mod gc;
 mod journal;

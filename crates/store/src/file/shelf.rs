@@ -43,7 +43,7 @@ pub(super) struct Span {
 
 impl Shelf {
     pub(super) fn open(disk: Arc<dyn Disk>, folder: PathBuf, options: Options) -> Result<Shelf> {
-        disk.make_folder(&folder).map_err(|error| Error::io("make the folder of the store", &folder, error))?;
+        disk.make_folder(&folder).map_err(|error| Error::no_folder(&folder, error))?;
         Ok(Shelf { disk, folder, options, files: Mutex::default() })
     }
 
@@ -273,9 +273,15 @@ impl Shelf {
     }
 
     pub(super) fn delete(&self, session: &SessionId) -> Result<Deleted> {
+        self.delete_at(session, None)
+    }
+
+    /// Deletes a session; where a last record is named, only if it still is that.
+    pub(super) fn delete_at(&self, session: &SessionId, last: Option<Seq>) -> Result<Deleted> {
         let _held = self.hold()?;
         let stem = self.live(session)?;
-        let known = self.known(&stem)?.ok_or_else(|| Error::unknown(session))?;
+        let known = self.known(&stem)?.filter(|known| last.is_none_or(|last| known.summary.last == last));
+        let known = known.ok_or_else(|| Error::unknown(session))?;
         let shared = self.shared_until(&stem)?;
         match shared {
             Some(until) => self.bury(&stem, &known, until)?,

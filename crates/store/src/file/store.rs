@@ -10,7 +10,7 @@ use super::shelf::{Ready, Shelf};
 use crate::disk::{Disk, LocalDisk};
 use crate::error::{Error, Result};
 use crate::options::Options;
-use crate::power::{Erased, Freed, Maintenance, Repair, Repaired, Retention};
+use crate::power::{Accounting, Erased, Freed, Maintenance, Repair, Repaired, Retention, Usage};
 use crate::query::{Page, Query};
 use crate::store::{self, Batches, BoxFuture, Deleted, Store};
 use crate::summary::Effects;
@@ -92,12 +92,22 @@ impl Store for FileStore {
         self.run(move |shelf| shelf.delete(&session))
     }
 
+    fn accounting(&self) -> Option<&dyn Accounting> {
+        Some(self)
+    }
+
     fn maintenance(&self) -> Option<&dyn Maintenance> {
         Some(self)
     }
 
     fn repair(&self) -> Option<&dyn Repair> {
         Some(self)
+    }
+}
+
+impl Accounting for FileStore {
+    fn usage(&self) -> BoxFuture<'_, Result<Usage>> {
+        self.run(Shelf::usage)
     }
 }
 

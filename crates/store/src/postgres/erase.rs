@@ -31,17 +31,17 @@ pub(super) async fn erase(base: &Base, session: &SessionId, seq: Option<Seq>, ne
             }
         }
     }
-    if erased.records.is_empty() {
-        return Ok(erased);
+    if !erased.records.is_empty() {
+        let kin = kin(&transaction, place.sid).await?;
+        forget_derived(&transaction, &kin.iter().map(|(sid, _)| *sid).collect::<Vec<_>>(), needle).await?;
+        let others = kin.into_iter().filter(|(sid, _)| *sid != place.sid);
+        erased.shared_with = others.filter_map(|(_, id)| id.map(SessionId::new)).collect();
     }
-    let kin = kin(&transaction, place.sid).await?;
-    forget_derived(&transaction, &kin.iter().map(|(sid, _)| *sid).collect::<Vec<_>>(), needle).await?;
     transaction.commit().await.map_err(failed)?;
     lock(&base.heads).clear();
-    // The rows as they were are still in the tables' files; only a rewrite takes them out.
+    // The rows as they were are still in the tables' files; only a rewrite takes them out. It is done even where nothing
+    // was found: an erasure may have been cut off before it came to this.
     client.batch_execute("VACUUM (FULL) batch, body, head, words, session").await.map_err(failed)?;
-    let others = kin.into_iter().filter(|(sid, _)| *sid != place.sid);
-    erased.shared_with = others.filter_map(|(_, id)| id.map(SessionId::new)).collect();
     Ok(erased)
 }
 

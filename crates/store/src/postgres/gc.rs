@@ -1,12 +1,12 @@
 //! Retention, and giving space back.
 
 use deadpool_postgres::Client;
-use turnkeep_model::SessionId;
+use turnkeep_model::{Seq, SessionId};
 
 use super::account::{TABLES, size};
 use super::base::Base;
 use super::fault::failed;
-use super::remove::delete;
+use super::remove::expire;
 use super::sql::{execute, get, query, query_one, unsigned};
 use crate::error::{ErrorKind, Result};
 use crate::power::{Freed, Retention};
@@ -14,16 +14,21 @@ use crate::retention::{Candidate, expired_of};
 
 pub(super) async fn gc(base: &Base, retention: &Retention) -> Result<Freed> {
     let client = base.awaited().await?;
-    let sessions = expired(&client, base, retention).await?;
+    let expired = expired(&client, base, retention).await?;
     if retention.rehearse {
+        let sessions = expired.into_iter().map(|candidate| candidate.session).collect();
         return Ok(Freed { sessions, ..Freed::default() });
     }
     let (before, counted) = (size(&client).await?, count(&client).await?);
-    for session in &sessions {
-        match delete(base, session).await {
-            // Someone else was faster.
+    let mut sessions = Vec::new();
+    for candidate in expired {
+        match expire(base, &candidate).await {
+            // Someone changed, claimed or deleted it meanwhile.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            done => drop(done?),
+            done => {
+                done?;
+                sessions.push(candidate.session);
+            }
         }
     }
     execute(&client, "DELETE FROM body WHERE refs <= 0", &[]).await?;
@@ -38,14 +43,15 @@ pub(super) async fn gc(base: &Base, retention: &Retention) -> Result<Freed> {
 }
 
 /// The sessions that are no longer kept.
-async fn expired(client: &Client, base: &Base, retention: &Retention) -> Result<Vec<SessionId>> {
+async fn expired(client: &Client, base: &Base, retention: &Retention) -> Result<Vec<Candidate>> {
     let now = base.options.clock.now();
-    let text = "SELECT id, updated, bytes, coalesce(lease_until > $1, false) FROM session WHERE id IS NOT NULL \
+    let text = "SELECT id, updated, bytes, coalesce(lease_until > $1, false), last FROM session WHERE id IS NOT NULL \
          ORDER BY updated DESC, id";
     let mut candidates = Vec::new();
     for row in query(client, text, &[&now]).await? {
         let session = SessionId::new(get::<String>(&row, 0)?);
-        candidates.push(Candidate { session, updated: get(&row, 1)?, bytes: unsigned(&row, 2)?, held: get(&row, 3)? });
+        let (updated, bytes, held, last) = (get(&row, 1)?, unsigned(&row, 2)?, get(&row, 3)?, Seq(unsigned(&row, 4)?));
+        candidates.push(Candidate { session, last, updated, bytes, held });
     }
     Ok(expired_of(candidates, retention, now))
 }

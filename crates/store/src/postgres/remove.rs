@@ -1,6 +1,7 @@
 //! Deleting: the rows that nothing else reaches go with the session.
 
 use deadpool_postgres::Transaction;
+use tokio_postgres::types::ToSql;
 use turnkeep_model::{Seq, SessionId};
 
 use super::base::Base;
@@ -8,16 +9,28 @@ use super::fault::failed;
 use super::schema::alone;
 use super::sql::{execute, get, query, query_one, query_opt, signed};
 use crate::error::{Error, Result};
+use crate::retention::Candidate;
 use crate::store::Deleted;
 use crate::work::lock;
 
 /// Deletes a session; what forks share with it stays until the last of them goes.
 pub(super) async fn delete(base: &Base, session: &SessionId) -> Result<Deleted> {
+    let text = "SELECT sid FROM session WHERE id = $1 FOR UPDATE";
+    delete_found(base, session, text, &[&session.as_str()]).await
+}
+
+/// Deletes a session that is no longer kept. `NotFound` where it was changed, claimed or deleted meanwhile.
+pub(super) async fn expire(base: &Base, candidate: &Candidate) -> Result<Deleted> {
+    let text = "SELECT sid FROM session WHERE id = $1 AND last = $2 AND coalesce(lease_until, 0) <= $3 FOR UPDATE";
+    let (last, now) = (signed(candidate.last.0), base.options.clock.now());
+    delete_found(base, &candidate.session, text, &[&candidate.session.as_str(), &last, &now]).await
+}
+
+async fn delete_found(base: &Base, session: &SessionId, text: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Deleted> {
     let mut client = base.awaited().await?;
     let transaction = client.transaction().await.map_err(failed)?;
     alone(&transaction).await?;
-    let text = "SELECT sid FROM session WHERE id = $1 FOR UPDATE";
-    let row = query_opt(&transaction, text, &[&session.as_str()]).await?.ok_or_else(|| Error::unknown(session))?;
+    let row = query_opt(&transaction, text, values).await?.ok_or_else(|| Error::unknown(session))?;
     let sid = get(&row, 0)?;
     let shared = shared_until(&transaction, sid).await?;
     match shared {

@@ -7,8 +7,8 @@ use super::append::{hashes, put_bodies, repacked};
 use super::chain::Stored;
 use super::desk::Desk;
 use super::remove::drop_bodies;
-use super::schema::failed;
-use crate::error::Result;
+use super::schema::{Emptied, empty_log, failed};
+use crate::error::{Error, ErrorKind, Result};
 use crate::power::Erased;
 use crate::scrub::{MARK, check_needle, without};
 
@@ -151,7 +151,16 @@ fn forget_derived(desk: &mut Desk) -> Result<()> {
     desk.connection.execute_batch(statements).map_err(failed)
 }
 
-/// Overwrites what was freed, and empties the log, so that no file holds the bytes any more.
+/// Overwrites what was freed, and empties the log, so that no file holds the bytes any more. It is done even where nothing
+/// was found: an erasure may have been cut off before it came to this.
 pub(super) fn scour(desk: &mut Desk) -> Result<()> {
-    desk.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(failed)
+    desk.connection.execute_batch("VACUUM").map_err(failed)?;
+    match empty_log(&mut desk.connection)? {
+        Emptied::Yes => Ok(()),
+        Emptied::No => {
+            let what = "others read the store: its files hold what was erased until they are done";
+            Err(Error::new(ErrorKind::Unavailable, what)
+                .hint("the journal is changed; erase it again when nobody reads"))
+        }
+    }
 }

@@ -1,30 +1,36 @@
 //! Retention, and giving space back.
 
 use rusqlite::{Connection, params};
-use turnkeep_model::SessionId;
+use turnkeep_model::{Seq, SessionId};
 
-use super::chain::unsigned;
+use super::chain::{signed, unsigned};
 use super::desk::{Desk, transact};
 use super::remove::delete;
-use super::schema::failed;
+use super::schema::{empty_log, failed};
 use crate::error::Result;
 use crate::power::{Freed, Retention};
 use crate::retention::{Candidate, expired_of};
 
 pub(super) fn gc(desk: &mut Desk, retention: &Retention) -> Result<Freed> {
     let before = size(&desk.connection)?;
-    let sessions = expired(desk, retention)?;
+    let expired = expired(desk, retention)?;
     if retention.rehearse {
+        let sessions = expired.into_iter().map(|candidate| candidate.session).collect();
         return Ok(Freed { sessions, ..Freed::default() });
     }
     let counted = count(desk)?;
-    for session in &sessions {
+    let mut sessions = Vec::new();
+    for candidate in expired {
         // One transaction each, so that appenders wait for one deletion at most.
-        transact(desk, |desk| delete(desk, session))?;
+        if transact(desk, |desk| expire(desk, &candidate))? {
+            sessions.push(candidate.session);
+        }
     }
     let bodies = transact(desk, sweep)?;
     let left = count(desk)?;
-    desk.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(failed)?;
+    desk.connection.execute_batch("VACUUM").map_err(failed)?;
+    // Where others read on, the file becomes shorter when they are done.
+    empty_log(&mut desk.connection)?;
     let after = size(&desk.connection)?;
     Ok(Freed {
         sessions,
@@ -34,19 +40,31 @@ pub(super) fn gc(desk: &mut Desk, retention: &Retention) -> Result<Freed> {
     })
 }
 
+/// Deletes a session, unless it was changed, claimed or deleted meanwhile; tells whether it did.
+fn expire(desk: &mut Desk, candidate: &Candidate) -> Result<bool> {
+    let same = "SELECT 1 FROM session WHERE id = ?1 AND last = ?2 AND coalesce(lease_until, 0) <= ?3";
+    let values = params![candidate.session.as_str(), signed(candidate.last.0), desk.clock.now()];
+    let found = desk.connection.prepare_cached(same).and_then(|mut select| select.exists(values)).map_err(failed)?;
+    if found {
+        delete(desk, &candidate.session)?;
+    }
+    Ok(found)
+}
+
 /// The sessions that are no longer kept. Those that someone holds stay.
-fn expired(desk: &Desk, retention: &Retention) -> Result<Vec<SessionId>> {
+fn expired(desk: &Desk, retention: &Retention) -> Result<Vec<Candidate>> {
     let now = desk.clock.now();
     let mut select = desk
         .connection
         .prepare_cached(
-            "SELECT id, updated, bytes, coalesce(lease_until > ?1, 0) FROM session WHERE id IS NOT NULL \
+            "SELECT id, updated, bytes, coalesce(lease_until > ?1, 0), last FROM session WHERE id IS NOT NULL \
              ORDER BY updated DESC, id",
         )
         .map_err(failed)?;
     let rows = select.query_map(params![now], |row| {
         let (id, updated, bytes): (String, _, _) = (row.get(0)?, row.get(1)?, unsigned(row, 2)?);
-        Ok(Candidate { session: SessionId::new(id), updated, bytes, held: row.get(3)? })
+        let last = Seq(unsigned(row, 4)?);
+        Ok(Candidate { session: SessionId::new(id), last, updated, bytes, held: row.get(3)? })
     });
     let candidates: Vec<Candidate> = rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)?;
     Ok(expired_of(candidates, retention, now))

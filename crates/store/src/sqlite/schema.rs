@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::disk::private;
+use crate::disk::{private, private_folder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Durability, Options};
 
@@ -76,17 +76,16 @@ const APPLICATION: i32 = 0x5475_726e;
 /// How long to wait for another process before giving up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long to wait for those who read; they are done in moments.
+const READERS: Duration = Duration::from_secs(3);
+
 /// Opens the file for the one who writes, and brings it to the newest version.
 pub(super) fn open_writer(file: &Path, options: &Options) -> Result<Connection> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|error| Error::io("make the folder of the store", folder, error))?;
+        private_folder(folder).map_err(|error| Error::no_folder(folder, error))?;
     }
     // SQLite gives its companions the rights of the file; it must be there, and private, before.
-    private()
-        .append(true)
-        .create(true)
-        .open(file)
-        .map_err(|error| Error::io("open the store", file, error).hint("check the folder and its rights"))?;
+    private().append(true).create(true).open(file).map_err(|error| Error::io("open the store", file, error))?;
     patiently(|| try_writer(file, options))
 }
 
@@ -147,6 +146,22 @@ fn wait(tries: i32) -> bool {
     }
     std::thread::sleep(pause);
     true
+}
+
+/// Whether the log could be emptied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Emptied {
+    Yes,
+    /// Someone still reads what was there before.
+    No,
+}
+
+/// Writes the log back into the file and empties it, unless someone keeps reading what was there before.
+pub(super) fn empty_log(connection: &mut Connection) -> Result<Emptied> {
+    connection.busy_timeout(READERS).map_err(failed)?;
+    let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+    connection.busy_handler(Some(wait)).map_err(failed)?;
+    Ok(if busy.map_err(failed)? == 0 { Emptied::Yes } else { Emptied::No })
 }
 
 fn pragma(connection: &Connection, name: &str, value: &str) -> Result<()> {

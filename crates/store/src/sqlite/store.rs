@@ -53,6 +53,10 @@ impl SqliteStore {
     /// # Errors
     /// `Unsupported` if the file is another program's or a newer version's, `Io` where it cannot be opened.
     pub fn open(file: &Path, options: Options) -> Result<SqliteStore> {
+        SqliteStore::start(file, options).map_err(|error| error.file(file))
+    }
+
+    fn start(file: &Path, options: Options) -> Result<SqliteStore> {
         let load = |connection: &rusqlite::Connection| Dictionaries::new(newest_dictionary(connection)?, Effort::Usual);
         let (writer, dictionaries) = Writer::start(file, &options, load)?;
         let (path, shared, clock) = (PathBuf::from(file), Arc::clone(&dictionaries), options.clock.clone());
@@ -133,7 +137,7 @@ fn pages(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<Vec<Segment
 }
 
 /// What there is of a journal of one page, or else the pages to read.
-fn start(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<(Vec<Batch>, Vec<Segment>)> {
+fn first_or_pages(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<(Vec<Batch>, Vec<Segment>)> {
     match pages(desk, session, after)?.as_slice() {
         [page] => Ok((desk.begun(*page)?, Vec::new())),
         pages => Ok((Vec::new(), pages.to_vec())),
@@ -153,9 +157,9 @@ impl Store for SqliteStore {
 
     fn read<'a>(&'a self, session: &'a SessionId, after: Seq) -> Batches<'a> {
         let id = session.clone();
-        let start = self.look(move |desk| start(desk, &id, after));
+        let first = self.look(move |desk| first_or_pages(desk, &id, after));
         let fetch = move |page: Segment| self.look(move |desk| desk.begun(page));
-        let batches = stream::once(start).map_ok(move |(first, rest)| {
+        let batches = stream::once(first).map_ok(move |(first, rest)| {
             let first = stream::once(std::future::ready(Ok(first)));
             first.chain(stream::iter(rest).map(fetch).buffered(AHEAD))
         });

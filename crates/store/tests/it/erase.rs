@@ -71,3 +71,29 @@ fn a_secret_that_a_dictionary_learned_is_forgotten_with_it() {
     assert_eq!(block_on(store.load(&id("other"))).unwrap().session.logs, ["before", "after"]);
     assert_eq!(block_on(store.verify(&id("s"))).unwrap().findings, []);
 }
+
+#[test]
+fn an_erasure_that_others_keep_from_the_files_is_told_and_done_when_they_are_gone() {
+    let home = Home::new("sqlite");
+    let store = home.open();
+    let titled = SessionChanged { title: Some(SECRET.to_owned()), ..SessionChanged::default() };
+    block_on(store.append(&id("s"), Seq::START, &batch(Seq::START, vec![titled.into()]))).unwrap();
+    let holds = || {
+        let files = std::fs::read_dir(home.folder()).unwrap().map(|entry| entry.unwrap().path());
+        let bytes = files.map(|file| std::fs::read(file).unwrap());
+        bytes.into_iter().any(|bytes| bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes()))
+    };
+    let reader = Connection::open(home.path()).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM batch;").unwrap();
+    assert!(holds(), "it could be seen");
+
+    let refused = block_on(store.maintenance().unwrap().erase(&id("s"), None, SECRET)).unwrap_err();
+    assert!(holds(), "the reader still sees it");
+    reader.execute_batch("COMMIT").unwrap();
+    let again = block_on(store.maintenance().unwrap().erase(&id("s"), None, SECRET)).unwrap();
+
+    assert_eq!((refused.kind(), refused.remedy().is_some()), (turnkeep_store::ErrorKind::Unavailable, true));
+    assert_eq!(again.records, []);
+    assert!(!holds());
+    assert_eq!(block_on(store.load(&id("s"))).unwrap().session.title.as_deref(), Some("[erased]"));
+}

@@ -16,10 +16,8 @@ const URL: &str = "TURNKEEP_CHILD_URL";
 const NAME: &str = "TURNKEEP_CHILD_NAME";
 const COUNT: &str = "TURNKEEP_CHILD_COUNT";
 
-/// How often a process is killed: `TURNKEEP_KILLS`, or 20 times.
-fn kills() -> u64 {
-    std::env::var("TURNKEEP_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(20)
-}
+/// How often a process is killed on every store.
+const KILLS: u32 = 200;
 
 /// The batch that every writer appends after `at`: one to four records, now and then a large one.
 fn expected(session: &SessionId, at: Seq) -> Batch {
@@ -108,7 +106,7 @@ fn killed_after(url: &str, acks: u64) -> HashMap<String, Seq> {
 fn survives_being_killed(scheme: &str) {
     let mut home = Home::new(scheme);
     let mut random = 0x9E37_79B9_7F4A_7C15_u64 ^ u64::from(turnkeep_testkit::seed());
-    for kill in 0..kills() {
+    for kill in 0..turnkeep_testkit::kills(KILLS) {
         // Some kills hit a store that was killed before; a long history only costs time.
         if kill.is_multiple_of(4) {
             home = Home::new(scheme);

@@ -6,6 +6,7 @@ mod denied;
 #[cfg(feature = "sqlite")]
 mod erase;
 mod flip;
+mod folder;
 #[cfg(all(unix, feature = "postgres"))]
 mod frozen;
 mod kill;

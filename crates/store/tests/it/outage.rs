@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
@@ -19,11 +19,33 @@ const PASS: u8 = 0;
 const SWALLOW_REQUEST: u8 = 1;
 const SWALLOW_REPLY: u8 = 2;
 
-/// A relay to the server that loses a connection on demand: before the server hears of the next request, or after it
-/// has answered it.
+/// A relay to the server that loses a connection on demand: in the middle of the next request, or of the answer.
 struct Relay {
     url: String,
-    mood: Arc<AtomicU8>,
+    mood: Arc<Mood>,
+}
+
+/// In which direction the connection is lost, and after how many bytes.
+#[derive(Default)]
+struct Mood {
+    loses: AtomicU8,
+    after: AtomicUsize,
+}
+
+impl Mood {
+    /// How many of these bytes still pass before the connection is lost.
+    fn passes(&self, direction: u8, count: usize) -> Option<usize> {
+        if self.loses.load(Ordering::SeqCst) != direction {
+            return None;
+        }
+        let left = self.after.load(Ordering::SeqCst);
+        if left > count {
+            self.after.store(left - count, Ordering::SeqCst);
+            return None;
+        }
+        self.loses.store(PASS, Ordering::SeqCst);
+        Some(left)
+    }
 }
 
 impl Relay {
@@ -33,7 +55,7 @@ impl Relay {
         let (user, server) = authority.rsplit_once('@').unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("{scheme}://{user}@{}/{path}", listener.local_addr().unwrap());
-        let (mood, server) = (Arc::new(AtomicU8::new(PASS)), server.to_owned());
+        let (mood, server) = (Arc::new(Mood::default()), server.to_owned());
         let shared = Arc::clone(&mood);
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
@@ -44,16 +66,27 @@ impl Relay {
         });
         Relay { url, mood }
     }
+
+    /// Loses the connection in this direction after so many more bytes.
+    fn lose(&self, direction: u8, after: usize) {
+        self.mood.after.store(after, Ordering::SeqCst);
+        self.mood.loses.store(direction, Ordering::SeqCst);
+    }
+
+    fn has_lost(&self) -> bool {
+        self.mood.loses.swap(PASS, Ordering::SeqCst) == PASS
+    }
 }
 
 /// Carries bytes from one side to the other, until it is told to lose them.
-fn pump(from: &TcpStream, to: &TcpStream, mood: &Arc<AtomicU8>, loses: u8) {
+fn pump(from: &TcpStream, to: &TcpStream, mood: &Arc<Mood>, direction: u8) {
     let (mut from, mut to, mood) = (from.try_clone().unwrap(), to.try_clone().unwrap(), Arc::clone(mood));
     thread::spawn(move || {
         let mut bytes = vec![0; 1 << 16];
         while let Ok(count @ 1..) = from.read(&mut bytes) {
-            let lost = mood.compare_exchange(loses, PASS, Ordering::SeqCst, Ordering::SeqCst).is_ok();
-            if lost || to.write_all(bytes.get(..count).unwrap()).is_err() {
+            let passes = mood.passes(direction, count);
+            let sent = to.write_all(bytes.get(..passes.unwrap_or(count)).unwrap());
+            if passes.is_some() || sent.is_err() {
                 break;
             }
         }
@@ -69,13 +102,39 @@ fn an_append_whose_connection_is_lost_is_recorded_once() {
     let mut at = Seq::START;
 
     for mood in [PASS, SWALLOW_REPLY, SWALLOW_REQUEST, SWALLOW_REPLY, PASS] {
-        relay.mood.store(mood, Ordering::SeqCst);
+        relay.lose(mood, 0);
         at = block_on(store.append(&id("s"), at, &said(at, &format!("after {at}")))).unwrap();
     }
 
-    assert_eq!(relay.mood.load(Ordering::SeqCst), PASS, "every loss happened");
+    assert!(relay.has_lost(), "every loss happened");
     let logs = block_on(store.load(&id("s"))).unwrap().session.logs;
     assert_eq!(logs, ["after 0", "after 1", "after 2", "after 3", "after 4"]);
+}
+
+#[test]
+fn an_append_whose_connection_is_lost_at_any_byte_is_recorded_once() {
+    let Some(home) = home() else { return };
+    let relay = Relay::before(&home.url());
+    let store = open(&relay.url).unwrap();
+    let session = SessionId::new("s");
+    let mut at = block_on(store.append(&session, Seq::START, &expected(&session, Seq::START))).unwrap();
+
+    for direction in [SWALLOW_REQUEST, SWALLOW_REPLY] {
+        // The step shares no divisor with the sizes of messages; it ends when an append came through whole.
+        for after in (0..).step_by(13) {
+            relay.lose(direction, after);
+            at = block_on(store.append(&session, at, &expected(&session, at))).unwrap();
+            if !relay.has_lost() {
+                assert!(after > 26, "an append has more than {after} bytes");
+                break;
+            }
+        }
+    }
+
+    let journal = block_on(home.open().journal(&session)).unwrap();
+    assert_eq!((journal.last(), journal.check().is_ok()), (at, true));
+    let whole = |stored: &Batch| *stored == expected(&session, Seq(stored.seq.0 - 1));
+    assert!(journal.batches.iter().all(whole), "every batch is there once, and whole");
 }
 
 #[test]
@@ -87,7 +146,7 @@ fn of_two_equal_appends_at_one_place_a_lost_connection_makes_no_two_winners() {
 
     // The other one is faster with the very same batch.
     block_on(direct.append(&id("s"), Seq(1), &said(Seq(1), "same"))).unwrap();
-    relay.mood.store(SWALLOW_REPLY, Ordering::SeqCst);
+    relay.lose(SWALLOW_REPLY, 0);
     let late = block_on(behind.append(&id("s"), Seq(1), &said(Seq(1), "same")));
 
     assert_eq!(late.unwrap_err().kind(), ErrorKind::Conflict);

@@ -152,6 +152,89 @@ fn an_erased_secret_is_gone_from_journals_listings_index_and_heads() {
     assert_eq!(block_on(store.repair().unwrap().check(None)).unwrap(), []);
 }
 
+/// The relations of a schema, tables of long values and indexes among them, whose files hold these bytes anywhere.
+fn relations_with(home: &Home, text: &str) -> String {
+    psql(home, "CHECKPOINT");
+    let statement = format!(
+        "WITH own AS (SELECT c.oid, c.reltoastrelid FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace), \
+         kin AS (SELECT oid FROM own UNION SELECT reltoastrelid FROM own \
+         UNION SELECT i.indexrelid FROM pg_index i JOIN own ON i.indrelid IN (own.oid, own.reltoastrelid)) \
+         SELECT string_agg(oid::regclass::text, ' ' ORDER BY oid) FROM kin WHERE pg_relation_filenode(oid) IS NOT NULL \
+         AND position('{text}'::bytea IN pg_read_binary_file(pg_relation_filepath(oid))) > 0"
+    );
+    psql(home, &statement)
+}
+
+#[test]
+fn an_erased_secret_is_in_no_file_of_a_table_any_more() {
+    let Some(home) = home() else { return };
+    let store = home.open();
+    let at = tell(&*store, &id("a"), Seq::START, "my password is hunter2secret!");
+    let at = add(&*store, &id("a"), at, &format!("{} hunter2secret", "x ".repeat(9000)));
+    let titled = SessionChanged { title: Some("about hunter2secret".to_owned()), ..SessionChanged::default() };
+    block_on(store.append(&id("a"), at, &batch(at, vec![titled.into()]))).unwrap();
+    block_on(store.load_window(&id("a"), 1)).unwrap();
+    assert_eq!(find(&*store, "hunter2secret").len(), 2);
+    assert_ne!(relations_with(&home, "hunter2secret"), "", "it could be seen");
+
+    block_on(store.maintenance().unwrap().erase(&id("a"), None, "hunter2secret")).unwrap();
+
+    assert_eq!(find(&*store, "password").len(), 1);
+    assert_eq!(relations_with(&home, "hunter2secret"), "");
+}
+
+/// What an append is told when the server has no room for a row of a table, and what it left behind.
+fn without_room(home: &Home, store: &dyn Store, table: &str, moment: &str) {
+    let large = format!("{table} {moment} {}", (0..9000).map(|n| n.to_string()).collect::<String>());
+    let before = block_on(store.journal(&id("s"))).unwrap();
+    psql(home, &format!("CREATE TRIGGER full_now {moment} INSERT OR UPDATE ON {table} EXECUTE FUNCTION full_now()"));
+
+    let refused = block_on(store.append(&id("s"), before.last(), &said(before.last(), &large))).unwrap_err();
+
+    psql(home, &format!("DROP TRIGGER full_now ON {table}"));
+    assert_eq!(refused.kind(), ErrorKind::Io, "{table} {moment}: {refused}");
+    assert_eq!(refused.remedy(), Some("nothing was recorded; make room and try again"));
+    assert_eq!(block_on(store.journal(&id("s"))).unwrap(), before);
+    block_on(store.append(&id("s"), before.last(), &said(before.last(), &large))).unwrap();
+}
+
+#[test]
+fn a_server_without_room_at_any_write_records_nothing_and_goes_on() {
+    let Some(home) = home() else { return };
+    let store = home.open();
+    block_on(talk(&*store, &id("s"), 1));
+    psql(
+        &home,
+        "CREATE FUNCTION full_now() RETURNS trigger LANGUAGE plpgsql AS \
+         $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = 'disk_full'; END $$",
+    );
+
+    for table in ["session", "batch", "body"] {
+        for moment in ["BEFORE", "AFTER"] {
+            without_room(&home, &*store, table, moment);
+        }
+    }
+
+    assert_eq!(block_on(store.verify(&id("s"))).unwrap().findings, []);
+    assert_eq!(block_on(store.repair().unwrap().check(None)).unwrap(), []);
+}
+
+#[test]
+fn a_server_that_only_takes_reads_is_read_and_refuses_appends() {
+    let Some(home) = home() else { return };
+    let last = block_on(talk(&*home.open(), &id("s"), 2));
+    let url = format!("{}&options=-c%20default_transaction_read_only%3Don", home.url());
+
+    let store = open(&url).unwrap();
+    let refused = block_on(store.append(&id("s"), last, &said(last, "on"))).unwrap_err();
+    let forked = block_on(store.fork(&id("s"), last, &id("fork"))).unwrap_err();
+
+    assert_eq!((refused.kind(), forked.kind()), (ErrorKind::Io, ErrorKind::Io));
+    assert_eq!(refused.remedy(), Some("the server only takes reads; name the primary one"));
+    assert_eq!(block_on(store.load(&id("s"))).unwrap().seq, last);
+    assert_eq!(block_on(home.open().append(&id("s"), last, &said(last, "on"))).unwrap(), last.next());
+}
+
 fn claim(worker: &str, seconds: u64) -> Claim {
     Claim { worker: worker.to_owned(), run: RunId::new(format!("run-{worker}")), time: Duration::from_secs(seconds) }
 }

@@ -109,6 +109,12 @@ fn large_bodies_are_stored_once_and_go_with_their_last_use() {
     }
 }
 
+/// The files of a store, its log among them, that hold these bytes anywhere.
+fn files_with(home: &Home, bytes: &[u8]) -> Vec<PathBuf> {
+    let files = fs::read_dir(home.folder()).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|file| fs::read(file).unwrap().windows(bytes.len()).any(|window| window == bytes)).collect()
+}
+
 #[test]
 fn an_erased_secret_is_in_no_file_any_more() {
     let (home, store) = home();
@@ -119,10 +125,12 @@ fn an_erased_secret_is_in_no_file_any_more() {
     add(&*store, &id("a"), at, "harmless");
     block_on(store.fork(&id("a"), Seq(3), &id("fork"))).unwrap();
     assert_eq!(find(&*store, secret).len(), 2);
+    assert!(!files_with(&home, b"hunter2").is_empty(), "it could be seen");
 
     let erased = block_on(store.maintenance().unwrap().erase(&id("a"), None, secret)).unwrap();
 
     assert_eq!((erased.records, erased.shared_with), (vec![Seq(1), Seq(2)], vec![id("fork")]));
+    assert_eq!(files_with(&home, b"hunter2"), Vec::<PathBuf>::new());
     assert_eq!(find(&*store, secret), []);
     assert_eq!(find(&*store, "harmless").len(), 1);
     for name in ["a", "fork"] {
@@ -132,11 +140,7 @@ fn an_erased_secret_is_in_no_file_any_more() {
         assert_eq!(lines.matches("\"erased\":true").count(), 2);
         assert_eq!(block_on(store.verify(&id(name))).unwrap().findings, []);
     }
-    for entry in fs::read_dir(home.folder()).unwrap() {
-        let file = entry.unwrap().path();
-        let bytes = fs::read(&file).unwrap();
-        assert!(!bytes.windows(7).any(|window| window == b"hunter2"), "{}", file.display());
-    }
+    assert_eq!(files_with(&home, b"hunter2"), Vec::<PathBuf>::new());
 }
 
 fn claim(worker: &str, seconds: u64) -> Claim {
@@ -273,6 +277,21 @@ fn only_the_owner_may_read_the_files() {
         .collect();
 
     assert!(modes.len() >= 2 && modes.iter().all(|mode| *mode == 0o600), "{modes:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_that_a_store_makes_are_its_owners() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new("sqlite");
+    let file = home.folder().join("made/for/it.db");
+
+    drop(SqliteStore::open(&file, Options::default()).unwrap());
+
+    for folder in ["made", "made/for"] {
+        let mode = fs::metadata(home.folder().join(folder)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o700, "{folder}");
+    }
 }
 
 #[test]

@@ -136,6 +136,30 @@ fn a_fault_at_any_write_loses_nothing_acknowledged() {
 }
 
 #[test]
+fn a_write_that_fails_once_loses_nothing_and_the_store_goes_on() {
+    let folder = Path::new("/store");
+    for fault in 1.. {
+        let disk = Arc::new(SimDisk::stumbling_at(fault));
+        let mut done = Acknowledged::default();
+        let store = FileStore::on(disk.clone(), folder, Options::default()).unwrap();
+        let ended = block_on(run(&store, &mut done));
+        if !disk.failed() {
+            assert!(ended.is_ok() && fault > 20, "only {fault} writes");
+            return;
+        }
+
+        block_on(check(&store, &done, &format!("the write {fault} failed, in the same process")));
+
+        let after = SimDisk::after(&disk, Aftermath::PowerLost);
+        let dark = FileStore::on(Arc::new(after), folder, Options::default()).unwrap();
+        for (name, _) in &done.last {
+            let (here, there) = (block_on(store.journal(&id(name))), block_on(dark.journal(&id(name))));
+            assert_eq!(there.unwrap(), here.unwrap(), "the write {fault} failed, then the power went: {name}");
+        }
+    }
+}
+
+#[test]
 fn without_syncs_a_loss_of_power_loses_what_was_acknowledged() {
     let folder = Path::new("/store");
     let disk = Arc::new(SimDisk::default());

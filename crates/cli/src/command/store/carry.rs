@@ -4,62 +4,79 @@ use std::path::Path;
 
 use pollster::block_on;
 use turnkeep_codec::EncodeOptions;
-use turnkeep_model::{Archive, Journal, Json, SessionId};
-use turnkeep_store::{Imported, Store, StoreExt, open};
+use turnkeep_model::{Archive, Journal, SessionId};
+use turnkeep_store::url::{DRIVERS, Keeps};
+use turnkeep_store::{Copying, ErrorKind, Imported, Store, StoreExt, Summary, open};
 
 use super::super::convert::{file_of, packed, write};
 use super::super::{Ending, condense, reduced};
-use super::all_ids;
+use super::each::{Each, Next};
 use crate::args::source_of;
 use crate::exit::{Exit, Stop};
 use crate::policy_args::Manner;
 use crate::progress::Progress;
 use crate::report::{self, object, say_losses};
-use crate::store_args::{Copy, Export, Import, Place};
-use crate::terminal::{json_bytes, print, print_json};
+use crate::store_args::{Copy, Export, Import, Place, file_of as file_of_store};
+use crate::terminal::{counted, json_bytes};
 use crate::visible::visible;
 
 pub(crate) fn import(args: &Import) -> Ending {
+    lasting(&args.place.url()?)?;
     let store = args.place.open()?;
-    let mut told = Vec::new();
-    let mut progress = Progress::of("import", args.files.len());
+    let mut each = Each::new(args.json.into(), Progress::of("import", args.files.len()));
     for file in &args.files {
-        let source = source_of(file, &args.reading.limits())?;
-        let name = source.name().to_owned();
-        let opened = args.reading.options()?.open_source(source)?;
-        say_losses(&opened.losses, "`turnkeep convert` with --report FILE lists them all");
-        for (imported, journal) in import_all(&*store, &opened.archive)? {
-            if !args.json {
-                let word = if matches!(imported, Imported::New(_)) { "imported" } else { "known" };
-                print(&format!("{word} {}\n", visible(imported.session().as_str())))?;
-            }
-            told.push(object([
-                ("session", imported.session().as_str().into()),
-                ("new", matches!(imported, Imported::New(_)).into()),
-                ("last", journal.last().0.into()),
-                ("file", name.as_str().into()),
-            ]));
+        let name = file.display().to_string();
+        let next = match read(args, file) {
+            Ok(archive) => import_all(&*store, &archive, &name, &mut each),
+            Err(stop) => each.failed("file", &name, &stop),
+        };
+        if next == Next::Ends {
+            break;
         }
-        progress.step();
+        each.progress.step();
     }
-    progress.end();
-    if args.json {
-        print_json(&object([("imported", Json::from(told))]))?;
-    }
-    Ok(Exit::Ok)
+    each.end("imported", "")
+}
+
+/// What a file holds.
+fn read(args: &Import, file: &Path) -> Result<Archive, Stop> {
+    let source = source_of(file, &args.reading.limits())?;
+    let opened = args.reading.options()?.open_source(source)?;
+    say_losses(&opened.losses, "`turnkeep convert` with --report FILE lists them all");
+    Ok(opened.archive)
 }
 
 /// Appends every session of an archive; the main one as its own journal tells it, if it has one.
-fn import_all(store: &dyn Store, archive: &Archive) -> Result<Vec<(Imported, Journal)>, Stop> {
-    let mut done = Vec::new();
+fn import_all(store: &dyn Store, archive: &Archive, name: &str, each: &mut Each) -> Next {
     for (index, session) in archive.sessions.iter().enumerate() {
         let journal = match &archive.journal {
             Some(journal) if index == archive.main as usize => Journal::clone(journal),
             _ => Journal::of(session),
         };
-        done.push((block_on(store.import(&journal))?, journal));
+        let imported = match block_on(store.import(&journal)) {
+            Ok(imported) => imported,
+            Err(error) if each.failed("file", name, &error.clone().into()) == Next::Ends => return Next::Ends,
+            Err(_) => continue,
+        };
+        let (id, new) = (imported.session().as_str(), matches!(imported, Imported::New(_)));
+        let word = if new { "imported" } else { "known" };
+        let told =
+            [("session", id.into()), ("new", new.into()), ("last", journal.last().0.into()), ("file", name.into())];
+        each.done(&format!("{word} {}\n", visible(id)), object(told));
     }
-    Ok(done)
+    Next::Goes
+}
+
+/// Refuses a store that ends with the command: what it is given would be gone.
+fn lasting(url: &str) -> Result<(), Stop> {
+    let driver = DRIVERS.iter().find(|driver| url.split(':').next() == Some(driver.scheme));
+    match driver.map(|driver| driver.keeps) {
+        Some(Keeps::WhileOpen) => {
+            let what = "this store ends with the command, and everything in it".to_owned();
+            Err(Stop::Usage(what, "name one that stays, as in sqlite:PATH or file:DIR".to_owned()))
+        }
+        Some(Keeps::Forever) | None => Ok(()),
+    }
 }
 
 /// A stored session as an archive, with its journal.
@@ -112,30 +129,47 @@ pub(crate) fn export(args: &Export) -> Ending {
 }
 
 pub(crate) fn copy(args: &Copy) -> Ending {
-    let (from, to) = (args.place.there()?, open(&args.to_store)?);
-    let ids = match args.ids.as_slice() {
-        [] => all_ids(&*from)?,
-        ids => ids.iter().map(|id| SessionId::new(id.as_str())).collect(),
-    };
-    let mut progress = Progress::of("copy", ids.len());
-    let mut copied = Vec::new();
-    for id in &ids {
-        let verified = block_on(from.copy_to(id, &*to))?;
-        copied.push(object([
-            ("session", id.as_str().into()),
-            ("last", verified.last.0.into()),
-            ("digest", verified.digest.as_str().into()),
-        ]));
-        progress.step();
+    lasting(&args.to_store)?;
+    apart(&args.place, &args.to_store)?;
+    let from = args.place.there()?;
+    let ids: Vec<SessionId> = args.ids.iter().map(|id| SessionId::new(id.as_str())).collect();
+    // Before there is another store: whoever asks for what is not here gets none.
+    let copying = if ids.is_empty() { block_on(Copying::all(&*from))? } else { block_on(Copying::some(&*from, &ids))? };
+    let to = open(&args.to_store)?;
+    let records: u64 = copying.sessions().iter().map(|summary| summary.last.0).sum();
+    let mut each = Each::new(args.json.into(), Progress::of("copy", usize::try_from(records).unwrap_or_default()));
+    let mut before = 0;
+    for Summary { id, last, .. } in copying.sessions() {
+        let copied = block_on(copying.copy(&*from, id, &*to, &mut |seq| each.progress.reach(before + seq.0)));
+        let next = match copied {
+            Ok(verified) => {
+                let told = [("last", verified.last.0.into()), ("digest", verified.digest.as_str().into())];
+                each.done("", object([("session", id.as_str().into())].into_iter().chain(told)));
+                Next::Goes
+            }
+            // Someone removed it since it was listed.
+            Err(_) if ids.is_empty() && is_gone(&*from, id) => Next::Goes,
+            Err(error) => each.failed("session", id.as_str(), &error.into()),
+        };
+        if next == Next::Ends {
+            break;
+        }
+        before += last.0;
     }
-    progress.end();
-    if args.json {
-        print_json(&object([("copied", Json::from(copied))]))?;
-    } else {
-        print(&format!(
-            "copied {}, every digest compared\n",
-            crate::terminal::counted(ids.len(), "session", "sessions")
-        ))?;
+    let copied = counted(each.count(), "session", "sessions");
+    each.end("copied", &format!("copied {copied}, every digest compared\n"))
+}
+
+fn is_gone(store: &dyn Store, id: &SessionId) -> bool {
+    block_on(store.last(id)).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+/// Refuses to copy a store onto itself.
+fn apart(place: &Place, other: &str) -> Result<(), Stop> {
+    let url = place.url()?;
+    let file = |url: &str| file_of_store(url).and_then(|file| file.canonicalize().ok());
+    if url != other && (file(&url).is_none() || file(&url) != file(other)) {
+        return Ok(());
     }
-    Ok(Exit::Ok)
+    Err(Stop::Usage("both are the same store".to_owned(), "name another with --to-store URL".to_owned()))
 }

@@ -1,11 +1,13 @@
 //! `turnkeep fork` and `turnkeep rm`
 
 use pollster::block_on;
-use turnkeep_model::{Json, Seq, SessionId};
-use turnkeep_store::StoreExt;
+use turnkeep_model::{Seq, SessionId};
+use turnkeep_store::{Deleted, StoreExt};
 
 use super::super::Ending;
+use super::each::{Each, Next};
 use crate::exit::Exit;
+use crate::progress::Progress;
 use crate::report::object;
 use crate::store_args::{Fork, Rm};
 use crate::terminal::{print, print_json};
@@ -34,7 +36,7 @@ pub(crate) fn fork(args: &Fork) -> Ending {
 
 /// The first free of `ID-fork-SEQ`, `ID-fork-SEQ-2` and so on.
 fn free_name(store: &dyn turnkeep_store::Store, session: &SessionId, at: Seq) -> SessionId {
-    let base = format!("{session}-fork-{at}");
+    let base = format!("{}-fork-{at}", beginning(session.as_str()));
     let mut name = SessionId::new(base.as_str());
     let mut number = 1;
     while block_on(store.last(&name)).is_ok() {
@@ -44,22 +46,37 @@ fn free_name(store: &dyn turnkeep_store::Store, session: &SessionId, at: Seq) ->
     name
 }
 
+/// As much of an id as leaves room for what makes it another one.
+fn beginning(id: &str) -> &str {
+    const LONGEST: usize = 960;
+    let end = (0..=LONGEST.min(id.len())).rev().find(|end| id.is_char_boundary(*end)).unwrap_or_default();
+    id.get(..end).unwrap_or_default()
+}
+
 pub(crate) fn rm(args: &Rm) -> Ending {
     let store = args.place.there()?;
-    let mut removed = Vec::new();
+    let mut each = Each::new(args.json.into(), Progress::of("rm", args.ids.len()));
     for id in &args.ids {
-        let deleted = block_on(store.delete(&SessionId::new(id.as_str())))?;
-        if !args.json {
-            let kept = match deleted.shared {
-                Seq::START => String::new(),
-                shared => format!("; forks still share its records up to {shared}"),
-            };
-            print(&format!("removed {}{kept}\n", visible(id)))?;
+        let next = match block_on(store.delete(&SessionId::new(id.as_str()))) {
+            Ok(deleted) => {
+                let told = object([("session", id.as_str().into()), ("shared", deleted.shared.0.into())]);
+                each.done(&removed(id, deleted), told);
+                Next::Goes
+            }
+            Err(error) => each.failed("session", id, &error.into()),
+        };
+        if next == Next::Ends {
+            break;
         }
-        removed.push(object([("session", id.as_str().into()), ("shared", deleted.shared.0.into())]));
+        each.progress.step();
     }
-    if args.json {
-        print_json(&object([("removed", Json::from(removed))]))?;
-    }
-    Ok(Exit::Ok)
+    each.end("removed", "")
+}
+
+fn removed(id: &str, deleted: Deleted) -> String {
+    let kept = match deleted.shared {
+        Seq::START => String::new(),
+        shared => format!("; forks still share its records up to {shared}"),
+    };
+    format!("removed {}{kept}\n", visible(id))
 }

@@ -40,7 +40,7 @@ pub(crate) fn erase(args: &Erase) -> Ending {
         let pairs =
             [("session", session.as_str().into()), ("records", Json::from(numbers)), ("shared_with", texts(&shared))];
         print_json(&object(pairs))?;
-    } else {
+    } else if !records.is_empty() {
         let mut text = format!("erased from {}\n", counted(records.len(), "record", "records"));
         shared.iter().for_each(|id| text.push_str(&format!("also in {}, which shares them\n", visible(id))));
         print(&text)?;

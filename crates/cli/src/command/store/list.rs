@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use comfy_table::{ColumnConstraint, Width};
 use pollster::block_on;
 use turnkeep_model::{Json, Object, SessionId, Time};
 use turnkeep_store::{Cursor, Error, ErrorKind, Hit, MemoryStore, Page, Query, SearchQuery, Store, Summary};
@@ -12,11 +13,14 @@ use super::label::metadata;
 use crate::exit::{Exit, Stop};
 use crate::report::{object, text_or_null};
 use crate::store_args::{Find, Ls, Place};
-use crate::terminal::{BOLD, CYAN, DIM, YELLOW, counted, print, print_json, say, table, table_text};
+use crate::terminal::{BOLD, CYAN, DIM, YELLOW, counted, print, print_json, say, table, table_text, whole};
 use crate::visible::{shortened, visible};
 
 /// How many characters of a title a listing shows; `--json` has all of it.
 const LONGEST_TITLE: usize = 60;
+
+/// How narrow the column of titles may become, however long an id is.
+const NARROWEST_TITLE: u16 = 16;
 
 pub(crate) fn ls(args: &Ls) -> Ending {
     let tag = |tag: &String| match tag.split_once('=') {
@@ -43,6 +47,11 @@ pub(crate) fn ls(args: &Ls) -> Ending {
         return Ok(Exit::Ok);
     }
     let mut rows = table(&["ID", "TITLE", "STATUS", "TURNS", "LAST", "CHANGED"]);
+    // A title may take more lines; what is counted and when it was does not.
+    (2..6).for_each(|column| whole(&mut rows, column));
+    if let Some(titles) = rows.column_mut(1) {
+        titles.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(NARROWEST_TITLE)));
+    }
     for summary in &page.sessions {
         let (title, status) = (summary.title.as_deref().unwrap_or(""), summary.status.as_deref().unwrap_or(""));
         let (turns, last) = (summary.turns.to_string(), summary.last.to_string());

@@ -1,16 +1,16 @@
 //! `turnkeep verify`, `du` and `gc`
 
 use pollster::block_on;
+use turnkeep_model::json::Node;
 use turnkeep_model::{Json, SessionId};
-use turnkeep_store::{Error, ErrorKind, Finding, Repaired, Retention, Store, StoreExt, Usage, Verified};
+use turnkeep_store::{Copying, Error, ErrorKind, Finding, Repaired, Retention, Store, StoreExt, Usage, Verified};
 
 use super::super::Ending;
-use super::all_ids;
 use crate::exit::{Exit, Stop};
 use crate::progress::Progress;
 use crate::report::{object, texts};
 use crate::store_args::{Du, Gc, Verify};
-use crate::terminal::{GREEN, RED, counted, print, print_json, table, table_text};
+use crate::terminal::{DIM, GREEN, RED, counted, print, print_json, say, table, table_text};
 use crate::visible::visible;
 
 pub(crate) fn verify(args: &Verify) -> Ending {
@@ -20,12 +20,16 @@ pub(crate) fn verify(args: &Verify) -> Ending {
     }
     let ids = match &args.id {
         Some(id) => vec![SessionId::new(id.as_str())],
-        None => all_ids(&*store)?,
+        None => block_on(Copying::all(&*store))?.sessions().iter().map(|summary| summary.id.clone()).collect(),
     };
     let mut progress = Progress::of("verify", ids.len());
     let mut verified = Vec::new();
     for id in &ids {
-        verified.push(block_on(store.verify(id))?);
+        match block_on(store.verify(id)) {
+            // Someone removed it since it was listed.
+            Err(error) if args.id.is_none() && error.kind() == ErrorKind::NotFound => {}
+            checked => verified.push(checked?),
+        }
         progress.step();
     }
     progress.end();
@@ -112,6 +116,9 @@ fn as_text(verified: &[Verified], inside: &[Finding]) -> String {
     text
 }
 
+/// How many sessions an account shows, the largest first.
+const LISTED: usize = 20;
+
 pub(crate) fn du(args: &Du) -> Ending {
     let store = args.place.there()?;
     let Some(accounting) = store.accounting() else {
@@ -127,12 +134,15 @@ pub(crate) fn du(args: &Du) -> Ending {
         rows.add_row([what.to_owned(), bytes.to_string()]);
     }
     let mut sessions = table(&["SESSION", "OWN", "RAW", "SHARED"]);
-    for one in usage.sessions.iter().take(20) {
+    for one in usage.sessions.iter().take(LISTED) {
         let id = visible(one.session.as_str());
         sessions.add_row([id, one.own.to_string(), one.raw.to_string(), one.shared.to_string()]);
     }
     let amplification = format!("\nstored / raw, without search: {:.2}\n\n", usage.amplification());
     print(&format!("{}{amplification}{}", table_text(&rows), table_text(&sessions)))?;
+    if usage.sessions.len() > LISTED {
+        say(&format!("{DIM}… and {} more; --json lists them all{DIM:#}", usage.sessions.len() - LISTED));
+    }
     Ok(Exit::Ok)
 }
 
@@ -159,7 +169,10 @@ fn usage_json(usage: &Usage) -> Json {
         ])
     };
     let sessions = ("sessions", Json::from(usage.sessions.iter().map(one).collect::<Vec<_>>()));
-    object(parts(usage).into_iter().map(|(what, bytes)| (what, bytes.into())).chain([sessions]))
+    let amplification = format!("{:.4}", usage.amplification());
+    let amplification = turnkeep_model::json::parse(&amplification).map_or(Json::Null, Node::into_json);
+    let amplification = ("amplification", amplification);
+    object(parts(usage).into_iter().map(|(what, bytes)| (what, bytes.into())).chain([amplification, sessions]))
 }
 
 pub(crate) fn gc(args: &Gc) -> Ending {
@@ -180,9 +193,13 @@ pub(crate) fn gc(args: &Gc) -> Ending {
         ]))?;
         return Ok(Exit::Ok);
     }
-    let verb = if args.dry_run { "would remove" } else { "removed" };
+    let (verb, less) = if args.dry_run {
+        ("would remove", String::new())
+    } else {
+        ("removed", format!("; {} bytes less", freed.bytes))
+    };
     let mut text: String = ids.iter().map(|id| format!("{verb} {}\n", visible(id))).collect();
-    text.push_str(&format!("{verb} {}; {} bytes less\n", counted(ids.len(), "session", "sessions"), freed.bytes));
+    text.push_str(&format!("{verb} {}{less}\n", counted(ids.len(), "session", "sessions")));
     print(&text)?;
     Ok(Exit::Ok)
 }

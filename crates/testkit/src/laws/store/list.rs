@@ -6,36 +6,53 @@ use turnkeep_store::{Query, Sort, Store, StoreExt};
 
 use super::script::{batch, id, said, talk};
 
-/// Going from page to page shows every session once, though others come and go meanwhile.
+/// Going from page to page shows every session once, though others come, change and go meanwhile.
 pub async fn paging_is_stable(store: &dyn Store) {
-    for n in 0..10 {
-        let session = id(&format!("s{n}"));
-        let at = Seq(n);
-        let mut first = said(Seq(0), "a");
-        first.time = said(at, "").time;
-        store.append(&session, Seq::START, &first).await.expect("append");
-    }
     for sort in [Sort::Updated, Sort::Created, Sort::Id] {
+        for n in 0..10 {
+            let mut first = said(Seq(0), "a");
+            first.time = said(Seq(n), "").time;
+            store.append(&id(&format!("{sort:?}{n}")), Seq::START, &first).await.expect("append");
+        }
         let mut query = Query { sort, limit: 3, ..Query::default() };
-        let mut seen = Vec::new();
+        let mut seen: Vec<String> = Vec::new();
         loop {
             let page = store.list(&query).await.expect("list");
             assert!(page.sessions.len() <= 3);
             seen.extend(page.sessions.into_iter().map(|summary| summary.id.to_string()));
-            // Someone comes, and someone who was seen goes.
-            let newcomer = id(&format!("new-{sort:?}-{}", seen.len()));
-            store.append(&newcomer, Seq::START, &said(Seq(50), "n").renumbered()).await.expect("append");
+            disturb(store, sort, &seen).await;
             match page.next {
                 Some(next) => query.after = Some(next),
                 None => break,
             }
         }
-        let mut old: Vec<&String> = seen.iter().filter(|id| id.starts_with('s')).collect();
+        let mut old: Vec<&String> = seen.iter().filter(|id| id.starts_with(&format!("{sort:?}"))).collect();
         if sort != Sort::Id {
             old.reverse();
         }
-        let wanted: Vec<String> = (0..10).map(|n| format!("s{n}")).collect();
+        let wanted: Vec<String> = (0..10).map(|n| format!("{sort:?}{n}")).collect();
         assert_eq!(old, wanted.iter().collect::<Vec<_>>(), "{sort:?}");
+    }
+}
+
+/// Someone comes, someone who was seen changes, and someone who came before goes. Where the order is not that of
+/// changes, one who was not seen yet changes, too.
+async fn disturb(store: &dyn Store, sort: Sort, seen: &[String]) {
+    let name = |round: usize| id(&format!("new-{sort:?}-{round}"));
+    store.append(&name(seen.len()), Seq::START, &said(Seq(50), "n").renumbered()).await.expect("append");
+    if seen.len() > 3 {
+        store.delete(&name(seen.len().saturating_sub(3))).await.ok();
+    }
+    let own: Vec<&String> = seen.iter().filter(|id| id.starts_with(&format!("{sort:?}"))).collect();
+    let mut changed: Vec<String> = own.last().map(|id| (*id).clone()).into_iter().collect();
+    if sort != Sort::Updated {
+        changed.extend((0..10).map(|n| format!("{sort:?}{n}")).find(|id| !seen.contains(id)));
+    }
+    for session in changed.iter().map(|changed| id(changed)) {
+        let last = store.last(&session).await.expect("last");
+        let mut change = said(last, "changed");
+        change.time = said(Seq(55), "").time;
+        store.append(&session, last, &change).await.expect("append");
     }
 }
 

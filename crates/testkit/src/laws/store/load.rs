@@ -1,8 +1,10 @@
 //! Loading what was stored.
 
+use std::thread;
+
 use proptest::prelude::*;
 use turnkeep_model::{Batch, Head, Journal, Ledger, Seq, SessionId, fold};
-use turnkeep_store::{Imported, Store, StoreExt};
+use turnkeep_store::{ErrorKind, Imported, Query, Sort, Store, StoreExt};
 
 use super::script::{id, said, talk};
 use crate::generate;
@@ -97,4 +99,29 @@ pub async fn imports_of_one_journal_are_one(store: &dyn Store) {
     assert!(matches!(&other, Imported::New(name) if *name != id("s")), "{other:?}");
     assert_eq!(other_again, Imported::Known(other.session().clone()));
     assert_eq!(nameless_again, Imported::Known(nameless.session().clone()));
+}
+
+/// Several who import the same journal at once make one session; what has no record is no session.
+pub async fn imports_at_once_are_one(store: &dyn Store) {
+    let batches: Vec<Batch> = (0..12).map(|at| said(Seq(at), "line")).collect();
+    let named = Journal { session: Some(id("s")), batches: batches.clone(), ..Journal::default() };
+    let nameless = Journal { batches, ..Journal::default() };
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for journal in [&named, &nameless] {
+                    pollster::block_on(store.import(journal)).expect("import");
+                }
+            });
+        }
+    });
+
+    let empty = store.import(&Journal { session: Some(id("empty")), ..Journal::default() }).await;
+
+    assert_eq!(empty.expect_err("a journal without a record").kind(), ErrorKind::Unsupported);
+    let listed = store.list(&Query { sort: Sort::Id, ..Query::default() }).await.expect("list").sessions;
+    let unnamed = store.import(&nameless).await.expect("import");
+    assert!(matches!(unnamed, Imported::Known(_)), "{unnamed:?}");
+    assert_eq!(listed.iter().map(|summary| &summary.id).collect::<Vec<_>>(), [unnamed.session(), &id("s")]);
+    assert!(listed.iter().all(|summary| summary.last == Seq(12)), "{listed:?}");
 }

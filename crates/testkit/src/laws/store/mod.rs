@@ -6,6 +6,7 @@
 mod append;
 mod delete;
 mod fork;
+mod keep;
 mod list;
 mod load;
 mod power;
@@ -17,13 +18,22 @@ pub use append::{
     journals_are_gapless, read_your_append, stale_append_is_refused, survives_reopen, unusable_input_is_refused,
 };
 pub use delete::{delete_is_complete, deleted_ids_begin_anew, shared_past_outlives_its_owner};
-pub use fork::{copies_verify_equal, forks_are_isolated, forks_need_the_end_of_a_batch, forks_of_forks_share};
+pub use fork::{
+    copies_are_listed_alike, copies_at_once_are_one, copies_leave_other_histories_alone, copies_verify_equal,
+    forks_are_isolated, forks_need_the_end_of_a_batch, forks_of_forks_share,
+};
+pub use keep::{
+    retention_goes_by_age_count_and_bytes, retention_keeps_what_forks_reach, retention_keeps_what_is_changed_meanwhile,
+};
 pub use list::{filters_agree_with_summaries, paging_is_stable, summaries_follow_the_journal};
-pub use load::{generated_journals_come_back, imports_of_one_journal_are_one, load_is_the_fold, windows_are_the_end};
+pub use load::{
+    generated_journals_come_back, imports_at_once_are_one, imports_of_one_journal_are_one, load_is_the_fold,
+    windows_are_the_end,
+};
 pub use power::{
-    any_text_can_be_searched_for, erased_texts_are_gone_and_leave_a_mark, erasing_reaches_the_past_of_deleted_sessions,
-    erasing_takes_what_is_named, leases_that_nobody_took_are_renewed, released_leases_are_not_renewed,
-    retention_keeps_what_forks_reach,
+    accounts_add_up, any_text_can_be_searched_for, claims_go_to_one_worker_each,
+    erased_texts_are_gone_and_leave_a_mark, erasing_reaches_the_past_of_deleted_sessions, erasing_takes_what_is_named,
+    leases_that_nobody_took_are_renewed, released_leases_are_not_renewed,
 };
 pub use script::{batch, id, said, talk};
 pub use table::{STORE_LAWS, StoreLaw, check, check_drivers};

@@ -1,23 +1,28 @@
 //! What only some stores can do: each law holds for those that can.
 
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
+use pollster::block_on;
 use turnkeep_model::event::{BlockAdded, SessionChanged, TurnOpened};
-use turnkeep_model::{Author, Batch, Block, RunId, Seq, SessionId, Status, Turn};
-use turnkeep_store::{Claim, ErrorKind, Lease, Leases, Retention, SearchQuery, Store, StoreExt};
+use turnkeep_model::{Author, Batch, Block, Event, RunId, Seq, SessionId, Status, Turn};
+use turnkeep_store::{Claim, ErrorKind, Lease, Leases, SearchQuery, Store, StoreExt};
 
 use super::append::read;
 use super::script::{batch, id, said, talk};
+use crate::home::Home;
 
 const SECRET: &str = "hunter2 \"quoted\" \u{e9}\n";
 
-fn turn_with(at: Seq, text: &str) -> Batch {
+pub(super) fn turn_with(at: Seq, text: &str) -> Batch {
     let mut turn = Turn::default();
     turn.blocks.push(Block::text(Author::User, text));
     batch(at, vec![TurnOpened { turn: Box::new(turn) }.into()])
 }
 
-fn block_with(at: Seq, text: &str) -> Batch {
+pub(super) fn block_with(at: Seq, text: &str) -> Batch {
     batch(at, vec![BlockAdded { turn: 0, block: Block::text(Author::Assistant, text) }.into()])
 }
 
@@ -120,30 +125,31 @@ pub async fn erasing_reaches_the_past_of_deleted_sessions(store: &dyn Store) {
     assert_eq!(store.load(&fork).await.expect("load").session.logs, ["a [erased]"]);
 }
 
-/// What a live fork can reach survives retention, whatever goes with its parent.
-pub async fn retention_keeps_what_forks_reach(store: &dyn Store) {
-    let Some(maintenance) = store.maintenance() else {
+/// An account names every session with its lines, counts what forks share once, and is the sum of its parts.
+pub async fn accounts_add_up(store: &dyn Store) {
+    let Some(accounting) = store.accounting() else {
         return;
     };
-    let (session, fork) = (id("s"), id("fork"));
-    let last = talk(store, &session, 3).await;
-    store.fork(&session, last, &fork).await.expect("fork");
-    let past = read(store, &fork, Seq::START).await;
-    // The fork is the last changed.
-    let mut on = said(last, "on");
-    on.time = Some(turnkeep_model::Time::new("2030-01-01T00:00:00.000Z"));
-    store.append(&fork, last, &on).await.expect("append");
-    let retention = Retention { count: Some(1), ..Retention::default() };
+    let last = talk(store, &id("s"), 20).await;
+    store.fork(&id("s"), Seq(7), &id("fork")).await.expect("fork");
+    store.append(&id("fork"), Seq(7), &said(Seq(7), "own")).await.expect("append");
+    store.fork(&id("s"), last, &id("gone")).await.expect("fork");
+    store.delete(&id("gone")).await.expect("delete");
 
-    let rehearsed = maintenance.gc(&Retention { rehearse: true, ..retention }).await.expect("rehearse");
-    let freed = maintenance.gc(&retention).await.expect("gc");
-    let again = maintenance.gc(&Retention::default()).await.expect("gc");
+    let usage = accounting.usage().await.expect("usage");
 
-    assert_eq!((&rehearsed.sessions, &freed.sessions), (&vec![session.clone()], &vec![session]));
-    assert_eq!((again.sessions, again.batches), (vec![], 0));
-    let kept = read(store, &fork, Seq::START).await;
-    assert_eq!(kept.split_last().map(|(_, before)| before), Some(past.as_slice()));
-    assert_eq!(store.verify(&fork).await.expect("verify").findings, []);
+    let of = |name: &str| usage.sessions.iter().find(|one| one.session == id(name)).expect("it is in the account");
+    let past: u64 =
+        read(store, &id("s"), Seq::START).await.iter().take(3).map(|batch| batch.to_line().len() as u64).sum();
+    for name in ["s", "fork"] {
+        assert_eq!(of(name).raw, store.summary(&id(name)).await.expect("summary").bytes, "{name}");
+    }
+    assert_eq!((usage.sessions.len(), of("s").shared, of("fork").shared), (2, 0, past));
+    assert_eq!(usage.raw, of("s").raw + of("fork").raw - past);
+    assert!(of("s").own > of("fork").own, "{usage:?}");
+    let parts = [usage.journals, usage.bodies, usage.listing, usage.search, usage.dictionaries, usage.free];
+    assert_eq!(usage.total, parts.iter().sum::<u64>());
+    assert!(usage.amplification() > 0.0);
 }
 
 fn claim(worker: &str, time: Duration) -> Claim {
@@ -216,4 +222,60 @@ pub async fn any_text_can_be_searched_for(store: &dyn Store) {
     }
     found(&"word ".repeat(20_000)).await;
     found(&"x".repeat(1_000_000)).await;
+}
+
+/// A fleet shares out what waits, each session to one worker; what the dead held is taken up once by others, and
+/// whoever only seemed dead is refused.
+pub async fn claims_go_to_one_worker_each(home: &Home) {
+    const SESSIONS: usize = 12;
+    let store = home.open();
+    if store.leases().is_none() {
+        return;
+    }
+    for n in 0..SESSIONS {
+        let status = Some(Status::InProgress(Default::default()));
+        let waiting = batch(Seq::START, vec![SessionChanged { status, ..SessionChanged::default() }.into()]);
+        store.append(&id(&format!("s{n}")), Seq::START, &waiting).await.expect("append");
+    }
+
+    let dead = fleet(home, Duration::ZERO, SESSIONS);
+    let living = fleet(home, Duration::from_secs(600), SESSIONS);
+
+    assert_eq!((dead.len(), living.len()), (SESSIONS, SESSIONS));
+    let held: HashSet<&SessionId> = living.iter().map(|lease| &lease.session).collect();
+    assert_eq!(held.len(), SESSIONS, "each is held by one");
+    for lease in &dead {
+        let at = lease.token.next();
+        let late = store.append(&lease.session, at, &said(at, "late")).await.expect_err("a stale holder");
+        assert_eq!(late.kind(), ErrorKind::Conflict, "{late}");
+    }
+    for lease in &living {
+        let journal = store.journal(&lease.session).await.expect("journal");
+        let record = journal.records().find(|record| record.seq == lease.token).expect("the record of the claim");
+        assert!(matches!(record.event, Event::RunStarted(_)), "claiming appends run.started");
+    }
+}
+
+/// Workers, each with a store of its own, that claim until `count` claims were granted, and append once to each.
+fn fleet(home: &Home, time: Duration, count: usize) -> Vec<Lease> {
+    let granted = AtomicUsize::new(0);
+    let work = |name: usize| {
+        let (store, mut own) = (home.open(), Vec::new());
+        while granted.fetch_add(1, Ordering::SeqCst) < count {
+            let worker = claim(&format!("w{name}"), time);
+            let leases = store.leases().expect("leases");
+            let lease = block_on(leases.claim_next(&worker)).expect("claim").expect("a session that waits");
+            // A lease that ran out at once may have passed on already.
+            match block_on(store.append(&lease.session, lease.token, &said(lease.token, "worked"))) {
+                Err(error) => assert_eq!((error.kind(), time), (ErrorKind::Conflict, Duration::ZERO), "{error}"),
+                Ok(last) => assert_eq!(last, lease.token.next()),
+            }
+            own.push(lease);
+        }
+        own
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..4).map(|name| scope.spawn(move || work(name))).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a worker ends well")).collect()
+    })
 }
