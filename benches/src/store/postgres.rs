@@ -1,8 +1,8 @@
-//! The PostgreSQL store against a raw `INSERT` of the same bytes, on the same server.
+//! The PostgreSQL store against raw `INSERT`s of the same bytes, on the same server.
 
-const NAME: &str = "postgres, batches a second / raw inserts a second";
+const NAME: &str = "postgres, turns a second after 10 / raw inserts of their batches";
 
-/// Measures one who appends turn by turn, each batch a commit.
+/// Measures one who appends turn by turn, each batch a commit, and eight at once.
 #[cfg(not(feature = "postgres"))]
 pub(crate) fn append(report: &mut crate::report::Report) -> crate::Outcome<()> {
     report.skipped(NAME, "no PostgreSQL could be started");
@@ -19,17 +19,24 @@ mod driven {
     use tokio::runtime::Runtime;
     use tokio_postgres::{Client, NoTls};
     use turnkeep_model::{Batch, SessionId};
-    use turnkeep_store::open;
+    use turnkeep_store::{Store, open};
 
+    use super::super::append::{WRITERS, crowd};
     use super::super::journal;
     use super::NAME;
     use crate::Outcome;
-    use crate::race::{clocked, tenth};
+    use crate::race::{clocked, race, tenth};
     use crate::report::{Bound, Report, Row};
 
-    const TURNS: usize = 200;
+    /// After how many turns it is measured, for how many, and how many turns each of eight writers appends.
+    const LENGTHS: [usize; 2] = [10, 1_000];
+    const MEASURED: usize = 200;
+    const EACH: usize = 40;
 
-    /// Measures one who appends turn by turn, each batch a commit.
+    /// How often the eight are measured; the best counts on both sides.
+    const ROUNDS: usize = 4;
+
+    /// Measures one who appends turn by turn, each batch a commit, and eight at once.
     pub(crate) fn append(report: &mut Report) -> Outcome<()> {
         let Ok(url) = std::env::var("TURNKEEP_POSTGRES") else {
             report.skipped(NAME, "TURNKEEP_POSTGRES names no database");
@@ -38,36 +45,70 @@ mod driven {
         let place = format!("{url}{}schema=turnkeep_bench", if url.contains('?') { '&' } else { '?' });
         let destroy = || turnkeep_store::PostgresStore::destroy(place.strip_prefix("postgres:").unwrap_or(&place));
         destroy()?;
-        let measured = race(&url, &place);
+        let measured = measure(report, &url, &place);
         destroy()?;
-        let (mut ours, mut theirs, cpu, raw_cpu) = measured?;
-        let (ours, theirs) = (tenth(&mut ours), tenth(&mut theirs));
-        let rate = |time: Duration| 1.0 / time.as_secs_f64();
-        report.measured(Row::number(NAME, rate(ours), rate(theirs), "/s", Bound::AtLeast(0.8)));
-        let name = "processor time of that / raw insert";
-        let per = u32::try_from(TURNS)?;
+        measured
+    }
+
+    fn measure(report: &mut Report, url: &str, place: &str) -> Outcome<()> {
+        let store = open(place)?;
+        for length in LENGTHS {
+            turns(report, &*store, url, length)?;
+        }
+        writers(report, &*store, url)
+    }
+
+    /// The turns after a history, in turns with the raw side.
+    fn turns(report: &mut Report, store: &dyn Store, url: &str, length: usize) -> Outcome<()> {
+        let (raw, session) = (Raw::open(url)?, SessionId::new(format!("after {length}")));
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let (mut cpu, mut raw_cpu) = (Duration::ZERO, Duration::ZERO);
+        for (index, batches) in journal::session(length + MEASURED).enumerate() {
+            let ((), used, wall) = clocked(|| journal::append(store, &session, &batches))?;
+            let insert = || batches.iter().try_for_each(|batch| raw.insert(session.as_str(), batch));
+            let ((), raw_used, raw_wall) = clocked(insert)?;
+            if index >= length {
+                ours.push(wall);
+                theirs.push(raw_wall);
+                cpu += used;
+                raw_cpu += raw_used;
+            }
+        }
+        let rate = |walls: &mut [Duration]| 1.0 / tenth(walls).as_secs_f64();
+        let name = format!("postgres, turns a second after {length} / raw inserts of their batches");
+        report.measured(Row::number(name, rate(&mut ours), rate(&mut theirs), "/s", Bound::AtLeast(0.8)));
+        let per = u32::try_from(MEASURED)?;
+        let name = format!("processor time of that after {length} / raw inserts");
         report.measured(Row::time(name, cpu / per, raw_cpu / per, Bound::AtMost(3.0)));
         Ok(())
     }
 
-    type Measured = (Vec<Duration>, Vec<Duration>, Duration, Duration);
-
-    /// The time of every batch on both sides, in turns.
-    fn race(url: &str, place: &str) -> Outcome<Measured> {
-        let store = open(place)?;
-        let raw = Raw::open(url)?;
-        let session = SessionId::new("bench");
-        let (mut ours, mut theirs, mut cpu, mut raw_cpu) = (Vec::new(), Vec::new(), Duration::ZERO, Duration::ZERO);
-        for batch in journal::session(TURNS).flatten() {
-            let append = || journal::append(&*store, &session, std::slice::from_ref(&batch));
-            let ((), used, wall) = clocked(append)?;
-            ours.push(wall);
-            cpu += used;
-            let ((), used, wall) = clocked(|| raw.insert(&batch))?;
-            theirs.push(wall);
-            raw_cpu += used;
-        }
-        Ok((ours, theirs, cpu, raw_cpu))
+    /// Eight who append at once, each to a session of its own; the raw ones have a connection each.
+    fn writers(report: &mut Report, store: &dyn Store, url: &str) -> Outcome<()> {
+        let work: Vec<Batch> = journal::session(EACH).flatten().collect();
+        let raw: Vec<Raw> = (0..WRITERS).map(|_| Raw::open(url)).collect::<Outcome<_>>()?;
+        let name = |writer: usize, round: usize| format!("writer {writer} round {round}");
+        let (mut round, mut raw_round) = (0, 0);
+        let ours = || {
+            round += 1;
+            let write = |writer, batch: &Batch| {
+                journal::append(store, &SessionId::new(name(writer, round)), std::slice::from_ref(batch))
+            };
+            Ok(crowd(|writer, note| work.iter().try_for_each(|batch| note(&mut || write(writer, batch))))?.0)
+        };
+        let theirs = || {
+            raw_round += 1;
+            let write = |writer: usize, batch| match raw.get(writer) {
+                Some(raw) => raw.insert(&name(writer, raw_round), batch),
+                None => Ok(()),
+            };
+            Ok(crowd(|writer, note| work.iter().try_for_each(|batch| note(&mut || write(writer, batch))))?.0)
+        };
+        let times = race(ROUNDS, ours, theirs)?;
+        let rate = |time: Duration| (WRITERS * work.len()) as f64 / time.as_secs_f64();
+        let name = "postgres, 8 writers, batches a second / raw inserts a second";
+        report.measured(Row::number(name, rate(times.ours), rate(times.theirs), "/s", Bound::AtLeast(0.8)));
+        Ok(())
     }
 
     /// One table, one row a batch, no more than it takes to keep the lines.
@@ -84,8 +125,8 @@ mod driven {
             let (client, insert) = runtime.block_on(async {
                 let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
                 tokio::spawn(connection);
-                let table = "DROP TABLE IF EXISTS turnkeep_bench.line; \
-                     CREATE TABLE turnkeep_bench.line (session text, seq bigint, body bytea, PRIMARY KEY (session, seq))";
+                let table = "CREATE TABLE IF NOT EXISTS turnkeep_bench.line \
+                     (session text, seq bigint, body bytea, PRIMARY KEY (session, seq))";
                 client.batch_execute(table).await?;
                 let insert = client.prepare("INSERT INTO turnkeep_bench.line VALUES ($1, $2, $3)").await?;
                 Ok::<_, tokio_postgres::Error>((client, insert))
@@ -93,9 +134,9 @@ mod driven {
             Ok(Raw { _runtime: runtime, client, insert })
         }
 
-        fn insert(&self, batch: &Batch) -> Outcome<()> {
+        fn insert(&self, session: &str, batch: &Batch) -> Outcome<()> {
             let (line, seq) = (batch.to_line(), i64::try_from(batch.seq.0)?);
-            let insert = async { self.client.execute(&self.insert, &[&"bench", &seq, &line.as_bytes()]).await };
+            let insert = async { self.client.execute(&self.insert, &[&session, &seq, &line.as_bytes()]).await };
             // Both sides are waited for in the same way.
             pollster::block_on(insert)?;
             Ok(())

@@ -30,8 +30,8 @@ use crate::work::Workers;
 const READERS: usize = 4;
 
 /// About how many bytes of lines are read at once, and how many such pages at the same time.
-const PAGE: u64 = 1 << 19;
-const AHEAD: usize = 3;
+const PAGE: u64 = 1 << 18;
+const AHEAD: usize = 4;
 
 /// A short journal is read in this many pages, so that more than one thread reads it, unless they would be shorter than
 /// what it costs to ask for one.
