@@ -37,6 +37,11 @@ pub enum Notice {
         /// How many bytes.
         bytes: u64,
     },
+    /// The log of a database was damaged, or cut off by a loss of power: what was committed last is not there.
+    LostCommits {
+        /// How many commits, at least.
+        count: usize,
+    },
 }
 
 /// Where a store takes the time from: milliseconds since 1970.

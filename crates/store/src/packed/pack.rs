@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use turnkeep_model::Seq;
 use zstd::bulk::Decompressor;
 
 use super::dictionary::{Dictionaries, Dictionary};
@@ -186,6 +187,11 @@ pub(crate) fn join(rest: &[u8], bodies: &[Vec<u8>]) -> Result<String> {
     }
     line.extend_from_slice(rest.get(at..).ok_or_else(wrong)?);
     String::from_utf8(line).map_err(|_| damaged("the line is not UTF-8"))
+}
+
+/// Refuses to look for more records than there are bytes: one of the two is wrong, and the search would not end.
+pub(crate) fn check_length(last: Seq, bytes: u64) -> Result<()> {
+    if last.0 <= bytes { Ok(()) } else { Err(damaged("the session has more records than bytes")) }
 }
 
 pub(crate) fn damaged(what: &str) -> Error {

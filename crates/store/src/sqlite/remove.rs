@@ -81,8 +81,10 @@ fn orphan(desk: &mut Desk, sid: i64) -> Result<Option<i64>> {
 /// Removes what was derived from a session row.
 fn forget(desk: &mut Desk, sid: i64) -> Result<()> {
     desk.heads.remove(&sid);
-    desk.connection.execute("DELETE FROM head WHERE sid = ?1", [sid]).map_err(failed)?;
-    desk.connection.execute("DELETE FROM tag WHERE sid = ?1", [sid]).map(drop).map_err(failed)
+    for table in ["head", "tag", "fork", "fork_tag"] {
+        desk.connection.execute(&format!("DELETE FROM {table} WHERE sid = ?1"), [sid]).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// Removes the batches after `until`, the bodies that only they used, and their words. Tells how many there were.

@@ -13,7 +13,7 @@ use turnkeep_testkit::{Home, server};
 use crate::postgres::{find, home, psql};
 
 /// Every version of the schema that was released.
-const VERSIONS: [u32; 2] = [1, 2];
+const VERSIONS: [u32; 3] = [1, 2, 3];
 
 /// The name of the schema in the frozen files.
 const NAME: &str = "frozen_schema";

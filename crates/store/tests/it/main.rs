@@ -7,6 +7,8 @@ mod denied;
 mod erase;
 mod flip;
 #[cfg(all(unix, feature = "postgres"))]
+mod flip_rows;
+#[cfg(all(unix, feature = "postgres"))]
 mod frozen;
 mod kill;
 mod laws;

@@ -59,19 +59,24 @@ fn repair(store: &dyn Store, args: &Verify) -> Ending {
             object([
                 ("session", one.session.as_str().into()),
                 ("saved_until", one.last.0.into()),
-                ("lost", one.lost.as_str().into()),
+                ("lost", one.lost.as_deref().map_or(Json::Null, Json::from)),
+                ("made_anew", texts(&one.anew)),
             ])
         };
         print_json(&object([("repaired", Json::from(repaired.iter().map(one).collect::<Vec<_>>()))]))?;
         return Ok(Exit::Ok);
     }
-    let one = |Repaired { session, last, lost }: &Repaired| {
-        format!("{}: saved up to record {last}; lost {}\n", visible(session.as_str()), visible(lost))
-    };
-    let mut text: String = repaired.iter().map(one).collect();
+    let mut text: String = repaired.iter().map(repaired_text).collect();
     text.push_str(&format!("repaired {}\n", counted(repaired.len(), "session", "sessions")));
     print(&text)?;
     Ok(Exit::Ok)
+}
+
+fn repaired_text(Repaired { session, last, lost, anew }: &Repaired) -> String {
+    let session = visible(session.as_str());
+    let lost = lost.iter().map(|lost| format!("{session}: saved up to record {last}; lost {}\n", visible(lost)));
+    let anew = anew.iter().map(|what| format!("{session}: made anew {}\n", visible(what)));
+    lost.chain(anew).collect()
 }
 
 fn words(finding: &Finding) -> String {

@@ -10,6 +10,7 @@ mod list;
 mod load;
 mod power;
 mod script;
+mod sound;
 mod table;
 
 pub use append::{
@@ -26,4 +27,5 @@ pub use power::{
     retention_keeps_what_forks_reach,
 };
 pub use script::{batch, id, said, talk};
+pub use sound::{every_operation_leaves_a_sound_store, lines_without_a_sum_come_back};
 pub use table::{STORE_LAWS, StoreLaw, check, check_drivers};

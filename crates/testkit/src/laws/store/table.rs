@@ -70,6 +70,8 @@ laws! { $ [
     released_leases_are_not_renewed = on_store!(released_leases_are_not_renewed),
     leases_that_nobody_took_are_renewed = on_store!(leases_that_nobody_took_are_renewed),
     any_text_can_be_searched_for = on_store!(any_text_can_be_searched_for),
+    every_operation_leaves_a_sound_store = on_store!(every_operation_leaves_a_sound_store),
+    lines_without_a_sum_come_back = on_store!(lines_without_a_sum_come_back),
 ] }
 
 /// Checks the law `name` for a new store of one driver.
