@@ -12,6 +12,7 @@ mod flip_rows;
 mod frozen;
 mod kill;
 mod laws;
+mod mend;
 #[cfg(all(unix, feature = "postgres"))]
 mod outage;
 #[cfg(all(unix, feature = "postgres"))]

@@ -1,8 +1,10 @@
 //! What is left behind by everything a store does is sound.
 
+use std::time::Duration;
+
 use turnkeep_model::event::{BlockAdded, SessionChanged};
-use turnkeep_model::{Author, Batch, Block, Journal, Seq, SessionId, Status, Time};
-use turnkeep_store::{Imported, Query, Retention, SearchQuery, Sort, Store, StoreExt, Summary};
+use turnkeep_model::{Author, Batch, Block, Journal, RunId, Seq, SessionId, Status, Time};
+use turnkeep_store::{Claim, Imported, Query, Retention, SearchQuery, Sort, Store, StoreExt, Summary};
 
 use super::append::read;
 use super::script::{batch, id, said, talk};
@@ -77,6 +79,12 @@ pub async fn every_operation_leaves_a_sound_store(store: &dyn Store) {
         store.load_window(&id(name), 2).await.expect("window");
     }
     is_sound(store, "windows").await;
+    if let Some(leases) = store.leases() {
+        let claim = Claim { worker: "one".to_owned(), run: RunId::new("run"), time: Duration::from_secs(60) };
+        let lease = leases.claim(&id("of-early"), &claim).await.expect("claim");
+        leases.release(&lease).await.expect("release");
+        is_sound(store, "a lease").await;
+    }
     erase_and_remove(store).await;
     let before = listed(store).await;
     if let Some(repair) = store.repair() {
