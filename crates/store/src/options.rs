@@ -37,9 +37,9 @@ pub enum Notice {
         /// How many bytes.
         bytes: u64,
     },
-    /// The log of a database was damaged, or cut off by a loss of power: what was committed last is not there.
+    /// The end of a database's log cannot be read: what was committed last is lost.
     LostCommits {
-        /// How many commits, at least.
+        /// How many commits.
         count: usize,
     },
 }

@@ -11,6 +11,9 @@ use crate::summary::{Effects, Mark, Origin, Summary};
 /// Where the fields of the first line are that journals elsewhere do not have.
 pub(super) const OURS: &str = "turnkeep";
 
+/// What to do about a damaged file.
+const REMEDY: &str = "restore the file, or save what comes before with `turnkeep verify --repair`";
+
 /// A journal file as far as it was read. It holds no content.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
@@ -117,7 +120,7 @@ impl Known {
     /// Takes in the next line, which stands at `start`; `changed` is the file's time.
     pub(super) fn take(&mut self, line: &str, start: u64, changed: i64) -> Result<()> {
         let given = lent::given(line)?;
-        let (batch, _) = Batch::from_line(&given)?;
+        let batch = batch_of(&given)?;
         let due = self.summary.last.next();
         if batch.seq != due || batch.events.is_empty() {
             return Err(damaged(&format!("the journal goes on at {} where {due} is due", batch.seq)));
@@ -157,7 +160,15 @@ impl Known {
 }
 
 pub(super) fn damaged(what: &str) -> Error {
-    Error::new(ErrorKind::Corrupt, what).hint("restore the file, or run `turnkeep verify`")
+    Error::new(ErrorKind::Corrupt, what).hint(REMEDY)
+}
+
+/// The batch of a line as it was given.
+pub(super) fn batch_of(given: &str) -> Result<Batch> {
+    // What to do about a line that someone edited is another matter in a store.
+    let inside = |error: Error| Error::new(error.kind(), error.what()).hint(REMEDY);
+    let (batch, _) = Batch::from_line(given).map_err(|error| inside(error.into()))?;
+    Ok(batch)
 }
 
 /// The first line of a journal. What it says of a fork stands nowhere else, so it ends in a sum.

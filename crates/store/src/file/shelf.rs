@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use turnkeep_model::{Batch, Seq, SessionId};
 
-use super::journal::{Ending, Known, Past};
+use super::journal::{Ending, Known, Past, batch_of};
 use super::name::{self, ASIDE, DAMAGED, GONE, JOURNAL, stem};
 use crate::disk::{Disk, Stat};
 use crate::error::{Error, ErrorKind, Result};
@@ -420,7 +420,7 @@ impl Shelf {
         let bytes = bytes.map_err(|error| Error::io("read", &file, error))?;
         let text = String::from_utf8(bytes).map_err(|_| not_text().file(&file))?;
         let lines = text.lines().filter(|line| !line.trim().is_empty());
-        lines.map(|line| Ok(Batch::from_line(&lent::given(line)?)?.0)).collect()
+        lines.map(|line| batch_of(&lent::given(line)?)).collect()
     }
 }
 

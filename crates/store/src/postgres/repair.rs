@@ -86,7 +86,8 @@ async fn mend_kinship(transaction: &Transaction<'_>, sid: i64) -> Result<()> {
         return Ok(());
     }
     execute(transaction, "DELETE FROM fork WHERE sid = $1", &[&sid]).await?;
-    execute(transaction, "UPDATE session SET until = 0 WHERE sid = $1 AND past IS NULL", &[&sid]).await?;
+    execute(transaction, "UPDATE session SET until = 0, origin = NULL WHERE sid = $1 AND past IS NULL", &[&sid])
+        .await?;
     let keep = "INSERT INTO fork SELECT sid, past, until, origin, created, updated, title, status, tag_keys, tag_values \
          FROM session WHERE sid = $1 AND past IS NOT NULL AND origin IS NOT NULL";
     execute(transaction, keep, &[&sid]).await.map(drop)

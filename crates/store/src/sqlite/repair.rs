@@ -76,8 +76,10 @@ fn mend_kinship(desk: &Desk, sid: i64) -> Result<()> {
     if taken > 0 {
         return Ok(());
     }
-    desk.connection.execute("DELETE FROM fork WHERE sid = ?1", [sid]).map_err(failed)?;
-    desk.connection.execute("UPDATE session SET until = 0 WHERE sid = ?1 AND past IS NULL", [sid]).map_err(failed)?;
+    let root = "UPDATE session SET until = 0, origin = NULL WHERE sid = ?1 AND past IS NULL";
+    for statement in ["DELETE FROM fork WHERE sid = ?1", "DELETE FROM fork_tag WHERE sid = ?1", root] {
+        desk.connection.execute(statement, [sid]).map_err(failed)?;
+    }
     keep_given(desk, sid)
 }
 

@@ -22,7 +22,8 @@ pub(super) fn check(desk: &mut Desk, session: Option<&SessionId>, lost: usize) -
         return check_session(desk, session);
     }
     let mut findings = check_all(desk)?;
-    findings.extend((lost > 0).then(|| damaged(format!("{lost} commits at the end of the log cannot be read"))));
+    let what = format!("the last {lost} commits of the log cannot be read");
+    findings.extend((lost > 0).then(|| damaged(what)));
     Ok(findings)
 }
 

@@ -1,8 +1,9 @@
 //! Commits at the end of the write-ahead log that SQLite cannot reach.
 //!
 //! A page of the log whose sum is wrong ends the log for SQLite, which takes everything after it for the leavings of a
-//! write that was cut off, and says nothing. If a commit stands there all the same, something was lost: the power, with
-//! writes that were not synced yet, or a bit. What is behind is looked at before SQLite begins the log anew.
+//! write that was cut off, and says nothing. Of a write that was cut off, one commit may stand there that was never
+//! acknowledged. If there are more, or if one changed bit explains the wrong sum, something was lost. It is looked for
+//! before SQLite begins the log anew.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +30,7 @@ pub(super) fn unreachable_commits(database: &Path) -> usize {
     read().map(|log| log.broken()).filter(|again| *again == first).map_or(0, |broken| broken.commits)
 }
 
-/// Where a log ends for SQLite, and how many commits stand behind.
+/// Where a log ends for SQLite, and how many commits behind that were lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Broken {
     at: usize,
@@ -43,25 +44,76 @@ struct Log {
 
 impl Log {
     fn broken(&self) -> Broken {
-        let header = self.bytes.get(..HEADER).unwrap_or_default();
+        let (header, rest) = self.bytes.split_at_checked(HEADER).unwrap_or_default();
         let salts = header.get(16..24).unwrap_or_default();
-        let order = Order::of(header);
-        let mut sum = order.sum([0, 0], header.get(..24).unwrap_or_default());
-        let mut frames = self.bytes.get(HEADER..).unwrap_or_default().chunks(FRAME + self.page);
-        let mut at = 0;
-        if Some(sum) == pair(header, 24) {
-            for frame in frames.by_ref() {
-                sum = order
-                    .sum(order.sum(sum, frame.get(..8).unwrap_or_default()), frame.get(FRAME..).unwrap_or_default());
-                if Some(sum) != pair(frame, 16) || frame.get(8..16) != Some(salts) {
-                    let commits =
-                        usize::from(is_commit(frame, salts)) + frames.filter(|frame| is_commit(frame, salts)).count();
-                    return Broken { at, commits };
-                }
-                at += 1;
+        let (order, mut sum) = (Order::of(header), header_sum(header));
+        let mut frames = rest.chunks(FRAME + self.page);
+        if Some(sum) != pair(header, 24) {
+            return Broken { at: 0, commits: lost(frames, salts, cause_in_header(header)) };
+        }
+        for at in 1.. {
+            let before = frames.clone();
+            let Some(frame) = frames.next() else {
+                break;
+            };
+            let start = sum;
+            sum = frame_sum(order, start, frame);
+            if Some(sum) != pair(frame, 16) || frame.get(8..16) != Some(salts) {
+                return Broken { at, commits: lost(before, salts, cause(sum, frame, salts)) };
             }
         }
-        Broken { at, commits: frames.filter(|frame| is_commit(frame, salts)).count() }
+        Broken { at: rest.len(), commits: 0 }
+    }
+}
+
+/// Why a sum is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    OneBit,
+    Other,
+}
+
+/// How many commits were lost in these pages.
+fn lost<'a>(frames: impl Iterator<Item = &'a [u8]>, salts: &[u8], cause: Cause) -> usize {
+    let commits = frames.filter(|frame| is_commit(frame, salts)).count();
+    match cause {
+        Cause::OneBit => commits,
+        Cause::Other if commits > 1 => commits,
+        Cause::Other => 0,
+    }
+}
+
+fn header_sum(header: &[u8]) -> [u32; 2] {
+    Order::of(header).sum([0, 0], header.get(..24).unwrap_or_default())
+}
+
+fn frame_sum(order: Order, start: [u32; 2], frame: &[u8]) -> [u32; 2] {
+    let sum = order.sum(start, frame.get(..8).unwrap_or_default());
+    order.sum(sum, frame.get(FRAME..).unwrap_or_default())
+}
+
+fn cause_in_header(header: &[u8]) -> Cause {
+    let right_with = |at: usize| {
+        let mut header = header.to_vec();
+        header.get_mut(at / 8).into_iter().for_each(|byte| *byte ^= 1 << (at % 8));
+        Some(header_sum(&header)) == pair(&header, 24)
+    };
+    if (0..header.len() * 8).any(right_with) { Cause::OneBit } else { Cause::Other }
+}
+
+/// Why a page does not match its sum, which should be `told`, or the salts of the log.
+fn cause(told: [u32; 2], frame: &[u8], salts: &[u8]) -> Cause {
+    let (Some(stored), Some(own)) = (pair(frame, 16), frame.get(8..16)) else {
+        return Cause::Other;
+    };
+    let differing = |a: &[u8], b: &[u8]| a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
+    let bits = |sum: [u32; 2]| [sum[0].to_be_bytes(), sum[1].to_be_bytes()].concat();
+    let (salt, sum) = (differing(own, salts), differing(&bits(stored), &bits(told)));
+    let content = || one_bit_away(told, stored, (frame.len() - FRAME + 8) / 8);
+    match (salt, sum) {
+        (1, 0) | (0, 1) => Cause::OneBit,
+        (0, _) if content() => Cause::OneBit,
+        _ => Cause::Other,
     }
 }
 
@@ -101,6 +153,25 @@ impl Order {
         }
         [a, b]
     }
+}
+
+/// Whether one changed bit in `pairs` pairs of numbers makes the one sum the other. A sum is linear: what a number
+/// adds to it depends only on how many come after it.
+fn one_bit_away(told: [u32; 2], stored: [u32; 2], pairs: usize) -> bool {
+    let missing = [stored[0].wrapping_sub(told[0]), stored[1].wrapping_sub(told[1])];
+    let (mut first, mut second) = ([1u32, 1u32], [0u32, 1u32]);
+    let next = |[a, b]: [u32; 2]| [a.wrapping_add(b), a.wrapping_add(b).wrapping_add(b)];
+    let reaches = |[a, b]: [u32; 2]| {
+        (0..32).any(|bit| {
+            let (a, b) = (a << bit, b << bit);
+            missing == [a, b] || missing == [a.wrapping_neg(), b.wrapping_neg()]
+        })
+    };
+    (0..pairs).any(|_| {
+        let found = reaches(first) || reaches(second);
+        (first, second) = (next(first), next(second));
+        found
+    })
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {

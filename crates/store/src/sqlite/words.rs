@@ -102,7 +102,8 @@ fn digests(connection: &Connection) -> Result<HashMap<i64, u64>> {
     let mut rows = select.query([]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let mut hasher = DefaultHasher::new();
-        row.get_ref(0).and_then(|term| Ok(term.as_bytes()?.hash(&mut hasher))).map_err(failed)?;
+        let term = row.get_ref(0).and_then(|term| Ok(term.as_bytes()?)).map_err(failed)?;
+        term.hash(&mut hasher);
         let (doc, offset): (i64, i64) = (row.get(1).map_err(failed)?, row.get(2).map_err(failed)?);
         (doc, offset).hash(&mut hasher);
         let sum: &mut u64 = digests.entry(doc >> 32).or_default();

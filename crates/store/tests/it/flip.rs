@@ -223,7 +223,7 @@ fn a_bit_that_changes_in_an_sqlite_file_is_noticed() {
     fill_untimed(&*store);
     drop(store);
     let before = opened(&home);
-    let places = Places { step: usual_or_all(499, 1), bits: 1 };
+    let places = Places { step: usual_or_all(199, 1), bits: 1 };
 
     tally(&home, &home.path(), &before, places).is_loud("the database");
 }

@@ -195,3 +195,29 @@ pub(crate) fn gc(args: &Gc) -> Ending {
 pub(super) fn cannot(what: &str) -> Stop {
     Error::new(ErrorKind::Unsupported, what).hint("copy the sessions to an SQLite store").into()
 }
+
+#[cfg(test)]
+mod tests {
+    use turnkeep_model::Seq;
+
+    use super::*;
+
+    #[test]
+    fn a_repair_tells_what_was_lost_and_what_was_made_anew() {
+        let one = |lost: Option<&str>, anew: &[&str]| Repaired {
+            session: SessionId::new("talk"),
+            last: Seq(7),
+            lost: lost.map(str::to_owned),
+            anew: anew.iter().map(|&what| what.to_owned()).collect(),
+        };
+
+        assert_eq!(
+            repaired_text(&one(Some("records 8 to 9"), &[])),
+            "talk: saved up to record 7; lost records 8 to 9\n"
+        );
+        assert_eq!(
+            repaired_text(&one(None, &["the title in the listing"])),
+            "talk: made anew the title in the listing\n"
+        );
+    }
+}
