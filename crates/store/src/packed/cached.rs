@@ -2,6 +2,7 @@
 
 use turnkeep_model::{Batch, Head, Seq};
 
+use super::pack::unpacked;
 use crate::error::{Error, Result};
 use crate::verify::Finding;
 
@@ -18,8 +19,7 @@ pub(crate) fn text(sid: i64, head: &Head) -> String {
 
 /// The head of a session row, if it is as it was kept. One that is not is made anew.
 fn head(sid: i64, raw: u64, data: &[u8]) -> Option<Head> {
-    let bytes = zstd::bulk::decompress(data, usize::try_from(raw).ok()?).ok()?;
-    let text = String::from_utf8(bytes).ok()?;
+    let text = String::from_utf8(unpacked(raw, data)?).ok()?;
     let (json, end) = text.split_at_checked(text.len().checked_sub(DIGITS)?)?;
     if sum(sid, json) == end { Head::from_json(json).ok() } else { None }
 }

@@ -160,6 +160,14 @@ impl Unpacker {
     }
 }
 
+/// What was compressed on its own, and has this length. The length may be wrong: room for it is asked for, not taken.
+pub(crate) fn unpacked(raw: u64, data: &[u8]) -> Option<Vec<u8>> {
+    let mut plain = Vec::new();
+    plain.try_reserve_exact(usize::try_from(raw).ok()?).ok()?;
+    Decompressor::new().ok()?.decompress_to_buffer(data, &mut plain).ok()?;
+    Some(plain)
+}
+
 /// The line that was packed without large strings.
 pub(crate) fn whole(rest: &[u8]) -> Result<&str> {
     match rest.split_first() {

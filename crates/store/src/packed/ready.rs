@@ -89,7 +89,12 @@ impl Written {
 
     /// What a row says by this number.
     pub(crate) fn from_number(number: i64) -> Option<Written> {
-        [Written::Ours, Written::Foreign, Written::Lent].into_iter().find(|written| spelling_number(*written) == number)
+        match number {
+            0 => Some(Written::Ours),
+            1 => Some(Written::Foreign),
+            2 => Some(Written::Lent),
+            _ => None,
+        }
     }
 
     /// The line as it was given.

@@ -8,7 +8,7 @@ use turnkeep_model::{Batch, Seq, SessionId, Spelling};
 
 use super::desk::Desk;
 use super::dictionary::{Dictionaries, Dictionary};
-use super::pack::{Unpacker, damaged, join, whole};
+use super::pack::{Unpacker, damaged, join, unpacked, whole};
 use super::schema::failed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::packed::ready::Written;
@@ -250,8 +250,7 @@ fn load_dictionary(connection: &Connection, id: i64) -> Result<Dictionary> {
         connection.prepare_cached("SELECT raw, data FROM dictionary WHERE id = ?1 AND raw > 0").map_err(failed)?;
     let found = select.query_row([id], |row| Ok((unsigned(row, 0)?, row.get::<_, Vec<u8>>(1)?)));
     let (raw, data) = found.optional().map_err(failed)?.ok_or_else(|| damaged("a dictionary is missing"))?;
-    let bytes = zstd::bulk::decompress(&data, usize::try_from(raw).unwrap_or_default())
-        .map_err(|error| damaged("a dictionary cannot be read").because(error))?;
+    let bytes = unpacked(raw, &data).ok_or_else(|| damaged("a dictionary cannot be read"))?;
     Ok(Dictionary { id, bytes })
 }
 

@@ -223,6 +223,12 @@ fn a_bit_that_changes_in_an_sqlite_file_is_noticed() {
     fill_untimed(&*store);
     drop(store);
     let before = opened(&home);
+    let connection = rusqlite::Connection::open(home.path()).unwrap();
+    for table in ["session", "fork", "fork_tag", "tag", "batch", "body", "head", "words_data"] {
+        let text = format!("SELECT count(*) FROM {table}");
+        assert_ne!(connection.query_row(&text, [], |row| row.get(0)), Ok(0i64), "{table}");
+    }
+    drop(connection);
     let places = Places { step: usual_or_all(199, 1), bits: 1 };
 
     tally(&home, &home.path(), &before, places).is_loud("the database");
