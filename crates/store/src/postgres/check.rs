@@ -71,6 +71,10 @@ pub(super) async fn check_session(
     let mut heads = HeadCheck::new(saved(client, place.sid).await?);
     match fold(client, base, place.sid, place.last, |batch| heads.take(batch)).await {
         Ok(folded) => {
+            if folded.summary.last != place.last {
+                let (session, due) = (session.clone(), place.last.next());
+                findings.push(Finding::Gap { session, due, found: folded.summary.last });
+            }
             findings.extend(stale_listing(&folded.summary.misnamed(&listing)).filter(|_| listing.origin.is_some()));
             findings.extend(heads.finding());
             let wrong = folded.seen.iter().filter(|seen| !seen.is_right()).count();
@@ -84,10 +88,12 @@ pub(super) async fn check_session(
     Ok(findings)
 }
 
-/// Whether a session's row and what it was given name the same past and the same parent.
+/// Whether a session's row and what it was given name the same past and the same parent, as do those whose past it shares.
 pub(super) async fn same_kinship(client: &impl GenericClient, sid: i64) -> Result<bool> {
-    let text = "SELECT s.past IS NOT DISTINCT FROM f.past AND s.until = coalesce(f.until, 0) \
-         AND s.origin IS NOT DISTINCT FROM f.origin FROM session s LEFT JOIN fork f USING (sid) WHERE s.sid = $1";
+    let text = "WITH RECURSIVE chain (sid) AS (SELECT $1::bigint UNION SELECT s.past FROM session s JOIN chain USING (sid) \
+         WHERE s.past IS NOT NULL) SELECT NOT EXISTS (SELECT 1 FROM chain JOIN session s USING (sid) \
+         LEFT JOIN fork f USING (sid) WHERE NOT (s.past IS NOT DISTINCT FROM f.past \
+         AND s.until = coalesce(f.until, 0) AND s.origin IS NOT DISTINCT FROM f.origin))";
     get(&query_one(client, text, &[&sid]).await?, 0)
 }
 

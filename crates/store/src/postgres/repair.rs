@@ -33,7 +33,7 @@ pub(super) async fn repair(base: &Base) -> Result<Vec<Repaired>> {
         let (sid, id): (i64, Option<String>) = (get(&row, 0)?, get(&row, 1)?);
         let transaction = client.transaction().await.map_err(failed)?;
         alone(&transaction).await?;
-        let mended = mend(&transaction, base, sid, id.as_deref()).await?;
+        let mended = mend(&transaction, base, sid).await?;
         transaction.commit().await.map_err(failed)?;
         if let (Some(id), Some(mended)) = (id, mended) {
             repaired.push(Repaired { session: SessionId::new(id), ..mended });
@@ -48,13 +48,13 @@ pub(super) async fn repair(base: &Base) -> Result<Vec<Repaired>> {
 }
 
 /// Mends one session row; tells what was wrong, if anything was.
-async fn mend(transaction: &Transaction<'_>, base: &Base, sid: i64, id: Option<&str>) -> Result<Option<Repaired>> {
+async fn mend(transaction: &Transaction<'_>, base: &Base, sid: i64) -> Result<Option<Repaired>> {
     let text = "SELECT last FROM session WHERE sid = $1 FOR UPDATE";
     if query_opt(transaction, text, &[&sid]).await?.is_none() {
         return Ok(None);
     }
     let (mut lost, mut anew) = (None, Vec::new());
-    if id.is_some() && !same_kinship(transaction, sid).await? {
+    if !same_kinship(transaction, sid).await? {
         mend_kinship(transaction, sid).await?;
         anew.push("the name of its parent".to_owned());
     }

@@ -96,7 +96,7 @@ CREATE TABLE fork (
     tag_values text[] NOT NULL
 );
 INSERT INTO fork SELECT sid, past, until, origin, created, updated, title, status, tag_keys, tag_values FROM session
-    WHERE id IS NOT NULL AND past IS NOT NULL AND origin IS NOT NULL;
+    WHERE past IS NOT NULL AND origin IS NOT NULL;
 DELETE FROM head;
 "#;
 

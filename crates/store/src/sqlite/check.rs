@@ -47,6 +47,10 @@ pub(super) fn check_session(desk: &mut Desk, session: &SessionId) -> Result<Vec<
     });
     match told {
         Ok(told) => {
+            if told.last != place.last {
+                let (session, due) = (session.clone(), place.last.next());
+                findings.push(Finding::Gap { session, due, found: told.last });
+            }
             findings.extend(stale_listing(&told.misnamed(&listing)).filter(|_| listing.origin.is_some()));
             findings.extend(heads.finding());
         }
@@ -71,15 +75,17 @@ fn check_end(desk: &Desk, session: &SessionId, sid: i64, last: Seq) -> Result<Op
     Ok(own.filter(|own| *own > last).map(|_| Finding::Stale { what }))
 }
 
-/// Whether a session's row and what it was given name the same past and the same parent.
+/// Whether a session's row and what it was given name the same past and the same parent, as do those whose past it shares.
 pub(super) fn same_kinship(desk: &Desk, sid: i64) -> Result<bool> {
-    desk.connection
+    let mut select = desk
+        .connection
         .prepare_cached(
-            "SELECT s.past IS f.past AND s.until = coalesce(f.until, 0) AND s.origin IS f.origin \
-             FROM session s LEFT JOIN fork f USING (sid) WHERE s.sid = ?1",
+            "WITH RECURSIVE chain (sid) AS (SELECT ?1 UNION SELECT s.past FROM session s JOIN chain USING (sid) \
+             WHERE s.past IS NOT NULL) SELECT 1 FROM chain JOIN session s USING (sid) LEFT JOIN fork f USING (sid) \
+             WHERE NOT (s.past IS f.past AND s.until = coalesce(f.until, 0) AND s.origin IS f.origin)",
         )
-        .and_then(|mut select| select.query_row([sid], |row| row.get(0)))
-        .map_err(failed)
+        .map_err(failed)?;
+    select.exists([sid]).map(|otherwise| !otherwise).map_err(failed)
 }
 
 /// What the listing shows of a session row.

@@ -24,7 +24,7 @@ pub(super) fn repair(desk: &mut Desk) -> Result<Vec<Repaired>> {
     let mut repaired = Vec::new();
     // A fork comes after what it is forked from.
     for (sid, id) in sessions {
-        let (last, lost, anew) = transact(desk, |desk| mend(desk, sid, id.as_deref()))?;
+        let (last, lost, anew) = transact(desk, |desk| mend(desk, sid))?;
         if let Some(id) = id.filter(|_| lost.is_some() || !anew.is_empty()) {
             repaired.push(Repaired { session: SessionId::new(id), last, lost, anew });
         }
@@ -37,9 +37,9 @@ pub(super) fn repair(desk: &mut Desk) -> Result<Vec<Repaired>> {
 }
 
 /// Mends one session row: its last record, what was lost, and what was made anew.
-fn mend(desk: &mut Desk, sid: i64, id: Option<&str>) -> Result<(Seq, Option<String>, Vec<String>)> {
+fn mend(desk: &mut Desk, sid: i64) -> Result<(Seq, Option<String>, Vec<String>)> {
     let mut anew = Vec::new();
-    if id.is_some() && !same_kinship(desk, sid)? {
+    if !same_kinship(desk, sid)? {
         mend_kinship(desk, sid)?;
         anew.push("the name of its parent".to_owned());
     }

@@ -78,7 +78,7 @@ CREATE TABLE fork (sid INTEGER PRIMARY KEY, past INTEGER NOT NULL, until INTEGER
 CREATE TABLE fork_tag (sid INTEGER NOT NULL, n INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (sid, n)) WITHOUT ROWID;
 INSERT INTO fork SELECT sid, past, until, origin, created, updated, title, status FROM session
-    WHERE id IS NOT NULL AND past IS NOT NULL AND origin IS NOT NULL;
+    WHERE past IS NOT NULL AND origin IS NOT NULL;
 INSERT INTO fork_tag SELECT tag.* FROM tag JOIN fork USING (sid);
 DELETE FROM head;
 ";

@@ -77,6 +77,12 @@ mod sqlite {
     }
 
     #[test]
+    fn where_the_past_of_a_deleted_session_ends_is_guarded() {
+        let home = Home::new("sqlite");
+        pasts_of_the_deleted_are_guarded(&home, |statement| execute(&home, statement));
+    }
+
+    #[test]
     fn what_is_derived_is_found_to_be_wrong_and_made_anew() {
         let home = Home::new("sqlite");
         made_anew(&home, |statement| execute(&home, statement));
@@ -95,6 +101,12 @@ mod postgres {
         let Some(home) = home() else { return };
         let damage = "UPDATE batch SET data = set_byte(data, length(data) / 2, 7) WHERE first = 8";
         forks_end_where_their_past_does(&home, || drop(psql(&home, damage)));
+    }
+
+    #[test]
+    fn where_the_past_of_a_deleted_session_ends_is_guarded() {
+        let Some(home) = home() else { return };
+        pasts_of_the_deleted_are_guarded(&home, |statement| drop(psql(&home, statement)));
     }
 
     #[test]
@@ -128,6 +140,26 @@ fn made_anew(home: &Home, change: impl Fn(&str)) {
     drop(store);
     for (statement, said) in CHANGES {
         is_made_anew(home, || change(statement), said);
+    }
+}
+
+/// A deleted session still tells its forks where its own past ends.
+#[cfg(any(feature = "sqlite", all(unix, feature = "postgres")))]
+fn pasts_of_the_deleted_are_guarded(home: &Home, change: impl Fn(&str)) {
+    let store = home.open();
+    family(&*store);
+    block_on(store.delete(&id("fork"))).unwrap();
+    let before = (listed(&*store), block_on(store.load(&id("of-fork"))).unwrap());
+    drop(store);
+    for until in [5, 7, 14, 45] {
+        change(&format!("UPDATE session SET until = {until} WHERE id IS NULL"));
+        let store = home.open();
+        assert!(complaints(&*store) > 0, "{until}");
+
+        block_on(store.repair().unwrap().repair()).unwrap();
+
+        assert_eq!((listed(&*store), block_on(store.load(&id("of-fork"))).unwrap()), before, "{until}");
+        assert_eq!(complaints(&*store), 0, "{until}");
     }
 }
 
