@@ -70,19 +70,19 @@ impl Batch {
     /// `Corrupt` if the line is damaged or does not match its sum.
     pub fn from_line(line: &str) -> Result<(Batch, Vec<Loss>)> {
         let mut node = json::parse_with(line, Nan::Accept)?;
-        check_sum(line, &mut node)?;
+        check_sum(line, &mut node, Spelling::Foreign)?;
         let mut reading = Reading::default();
         let batch = Batch::read(node, &mut reading)?;
         Ok((batch.read_from(line), reading.losses))
     }
 
-    /// The batch of a line whose spelling is known, which saves comparing it.
+    /// The batch of a line whose spelling is known, which saves comparing it. A line of ours has a sum.
     ///
     /// # Errors
-    /// `Corrupt` if the line is damaged or does not match its sum.
+    /// `Corrupt` if the line is damaged, does not match its sum, or is ours and lacks it.
     pub fn from_line_spelled(line: &str, spelling: Spelling) -> Result<Batch> {
         let mut node = json::parse_with(line, Nan::Accept)?;
-        check_sum(line, &mut node)?;
+        check_sum(line, &mut node, spelling)?;
         let batch = Batch::read(node, &mut Reading::default())?;
         Ok(match spelling {
             Spelling::Ours => batch,
@@ -108,10 +108,13 @@ fn take_sum<'a>(node: &mut Node<'a>) -> Option<Node<'a>> {
     Some(fields.remove(at).1)
 }
 
-/// Takes the sum off a line and checks it. A line without one is accepted: a person may have edited it.
-fn check_sum(line: &str, node: &mut Node<'_>) -> Result<()> {
+/// Takes the sum off a line and checks it. One of someone else's spelling may have none: a person may have edited it.
+fn check_sum(line: &str, node: &mut Node<'_>, spelling: Spelling) -> Result<()> {
     let Some(sum) = take_sum(node) else {
-        return Ok(());
+        return match spelling {
+            Spelling::Ours => Err(Error::new(ErrorKind::Corrupt, "the line lacks its sum").hint("restore it")),
+            Spelling::Foreign => Ok(()),
+        };
     };
     let before = line.rfind(",\"sum\":").and_then(|at| line.get(..at)).unwrap_or_default();
     if sum.as_str().as_deref() == Some(&line_sum(before)) {

@@ -30,6 +30,7 @@ mod error;
 mod ext;
 mod file;
 mod import;
+mod lent;
 mod memory;
 mod options;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]

@@ -37,6 +37,11 @@ pub enum Notice {
         /// How many bytes.
         bytes: u64,
     },
+    /// The end of a database's log cannot be read: what was committed last is lost.
+    LostCommits {
+        /// How many commits.
+        count: usize,
+    },
 }
 
 /// Where a store takes the time from: milliseconds since 1970.

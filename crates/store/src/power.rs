@@ -201,13 +201,15 @@ pub struct Erased {
     pub shared_with: Vec<SessionId>,
 }
 
-/// What a repair saved.
+/// What a repair did to a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repaired {
     /// The session.
     pub session: SessionId,
-    /// The last record that could be saved.
+    /// Its last record.
     pub last: Seq,
     /// What had to be given up, in words.
-    pub lost: String,
+    pub lost: Option<String>,
+    /// What was derived from the journal and did not say what it says, and was made anew.
+    pub anew: Vec<String>,
 }

@@ -39,7 +39,66 @@ pub struct Origin {
     pub seq: Seq,
 }
 
+/// Stands for a time in a summary that was made anew from a journal which does not tell it.
+pub(crate) const UNTOLD: i64 = i64::MIN;
+
 impl Summary {
+    /// The summary of a session that has no record yet, to be made anew from its journal alone.
+    pub(crate) fn untold(id: SessionId) -> Summary {
+        Summary { created: UNTOLD, updated: UNTOLD, ..Summary::new(id) }
+    }
+
+    /// What a listing says otherwise than this summary, which was made anew from the journal.
+    pub(crate) fn differs_in(&self, listing: &Summary) -> Vec<&'static str> {
+        [self.miscounted(listing), self.misnamed(listing)].concat()
+    }
+
+    /// What a listing names otherwise: all but counts.
+    pub(crate) fn misnamed(&self, listing: &Summary) -> Vec<&'static str> {
+        let time = |told: i64, listed: i64| told == UNTOLD || told == listed;
+        let same = [
+            ("title", self.title == listing.title),
+            ("status", self.status == listing.status),
+            ("labels", self.tags == listing.tags),
+            ("time of creation", time(self.created, listing.created)),
+            ("time of change", time(self.updated, listing.updated)),
+        ];
+        same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect()
+    }
+
+    /// What a listing counts otherwise.
+    pub(crate) fn miscounted(&self, listing: &Summary) -> Vec<&'static str> {
+        let same = [
+            ("number of turns", self.turns == listing.turns),
+            ("number of blocks", self.blocks == listing.blocks),
+            ("size", self.bytes == listing.bytes),
+        ];
+        same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect()
+    }
+
+    /// Goes on as a fork that was given what this other summary names. What is counted stays.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn give(&mut self, given: &Summary) {
+        let Mark { last, turns, blocks, bytes } = self.mark();
+        *self = Summary { last, turns, blocks, bytes, ..given.clone() };
+    }
+
+    /// Takes in what a batch brings, and nothing that it does not tell.
+    pub(crate) fn take(&mut self, effects: &Effects) {
+        self.apply(effects, UNTOLD);
+    }
+
+    /// This summary, with the times of a listing where the journal tells none.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn told_by(mut self, listing: &Summary) -> Summary {
+        for (own, listed) in [(&mut self.created, listing.created), (&mut self.updated, listing.updated)] {
+            if *own == UNTOLD {
+                *own = listed;
+            }
+        }
+        self
+    }
+
     /// The summary of a session that has no record yet.
     pub(crate) fn new(id: SessionId) -> Summary {
         Summary {
@@ -86,7 +145,9 @@ impl Summary {
         Mark { last: self.last, turns: self.turns, blocks: self.blocks, bytes: self.bytes }
     }
 
-    /// The summary of a fork of this one at `mark`. Title and labels are those the parent has now.
+    /// The summary of a fork of this one at `mark`. Title, labels and times are those the parent has now: looking up what
+    /// they were at the mark would take as long as the past is. What a fork is given is kept, so that its listing can be
+    /// made anew like every other: from there, with its own batches.
     pub(crate) fn forked(&self, child: SessionId, mark: Mark) -> Summary {
         let Mark { last, turns, blocks, bytes } = mark;
         let origin = Some(Origin { session: self.id.clone(), seq: last });

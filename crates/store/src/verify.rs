@@ -72,7 +72,7 @@ pub(crate) async fn verify(store: &(impl Store + ?Sized), session: &SessionId) -
     };
     // Before the journal, which may grow meanwhile. A store that cannot tell says why when it is read.
     let listing = summary_of(store, session).await.ok();
-    let mut listed = Summary::new(session.clone());
+    let mut listed = Summary::untold(session.clone());
     let mut batches = store.read(session, Seq::START);
     while let Some(batch) = batches.next().await {
         let batch = match batch {
@@ -90,7 +90,7 @@ pub(crate) async fn verify(store: &(impl Store + ?Sized), session: &SessionId) -
             verified.findings.push(Finding::Gap { session: session.clone(), due, found });
         }
         let line = batch.to_line();
-        listed.apply(&Effects::of(&batch, line.len()), 0);
+        listed.take(&Effects::of(&batch, line.len()));
         hash.update(line.as_bytes()).update(b"\n");
         verified.last = batch.last();
         verified.batches += 1;
@@ -105,7 +105,7 @@ pub(crate) async fn verify(store: &(impl Store + ?Sized), session: &SessionId) -
     Ok(verified)
 }
 
-/// What a listing says that the journal does not. Titles and labels of a fork are those its parent had, wherever it left.
+/// What a listing says that the journal does not. What a fork was given by its parent, its store compares.
 fn mismatch(journal: &Summary, listing: &Summary) -> Option<Finding> {
     match journal.last.cmp(&listing.last) {
         Ordering::Less => {
@@ -116,8 +116,14 @@ fn mismatch(journal: &Summary, listing: &Summary) -> Option<Finding> {
         Ordering::Greater => return None,
         Ordering::Equal => {}
     }
-    let counts = |summary: &Summary| (summary.turns, summary.blocks);
-    let named = |summary: &Summary| (summary.title.clone(), summary.status.clone(), summary.tags.clone());
-    let same = counts(journal) == counts(listing) && (listing.origin.is_some() || named(journal) == named(listing));
-    (!same).then(|| Finding::Stale { what: "the listing does not say what the journal says".to_owned() })
+    stale_listing(&match listing.origin {
+        Some(_) => journal.miscounted(listing),
+        None => journal.differs_in(listing),
+    })
+}
+
+/// That a listing is wrong in these.
+pub(crate) fn stale_listing(wrong: &[&str]) -> Option<Finding> {
+    let what = format!("the listing has another {} than the journal", wrong.join(", "));
+    (!wrong.is_empty()).then_some(Finding::Stale { what })
 }

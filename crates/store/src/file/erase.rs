@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use turnkeep_model::{Journal, Json, Object, Seq, SessionId};
+use turnkeep_model::{Json, Object, Seq, SessionId};
 
-use super::journal::{Known, damaged};
+use super::journal::{Known, OURS, damaged, head_text, read_head};
 use super::shelf::Shelf;
 use crate::error::{Error, Result};
+use crate::lent;
 use crate::power::Erased;
 use crate::scrub::{check_needle, scrub, without};
 use crate::work::lock;
@@ -141,10 +142,11 @@ impl Rewrite {
         let mut first = self.known.past.as_ref().map_or(Seq::START, |past| past.until).next();
         let (mut shift, mut erased) = (shift, Vec::new());
         for (line, end) in self.lines.iter_mut().zip(&self.known.ends) {
+            let given = lent::given(line)?.into_owned();
             if end.mark.last <= until
-                && let Some((changed, records)) = without(line, first, only, needle)?
+                && let Some((changed, records)) = without(&given, first, only, needle)?
             {
-                shift += signed(changed.len() as u64) - signed(line.len() as u64);
+                shift += signed(changed.len() as u64) - signed(given.len() as u64);
                 *line = changed;
                 erased.extend(records);
             }
@@ -159,15 +161,15 @@ impl Rewrite {
         let Some(past) = &self.known.past else {
             return Ok(());
         };
-        let mut journal = Journal::from_head_line(&self.head)?;
-        let fields = &mut journal.extra.part_mut("turnkeep").fields;
+        let mut journal = read_head(&self.head)?;
+        let fields = &mut journal.extra.part_mut(OURS).fields;
         let Some(Json::Object(mut fork)) = fields.get("fork").cloned() else {
             return Err(damaged("the journal does not say what it forks"));
         };
         fork.set("bytes", past.mark.bytes.saturating_add_signed(shift));
         scrub_listing(&mut fork, needle);
         fields.set("fork", Json::Object(fork));
-        self.head = journal.head_line();
+        self.head = head_text(&journal);
         Ok(())
     }
 

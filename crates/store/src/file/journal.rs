@@ -5,12 +5,21 @@ use std::borrow::Cow;
 use turnkeep_model::{Batch, Journal, Json, Object, Seq, SessionId};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::lent::{self, Summed};
 use crate::summary::{Effects, Mark, Origin, Summary};
+
+/// Where the fields of the first line are that journals elsewhere do not have.
+pub(super) const OURS: &str = "turnkeep";
+
+/// What to do about a damaged file.
+const REMEDY: &str = "restore the file, or save what comes before with `turnkeep verify --repair`";
 
 /// A journal file as far as it was read. It holds no content.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub(super) summary: Summary,
+    /// What a fork was given by its parent; its own batches change the summary, not this.
+    pub(super) given: Summary,
     /// The file whose past it shares.
     pub(super) past: Option<Past>,
     /// Where its own batches begin and end.
@@ -50,6 +59,7 @@ impl Known {
     pub(super) fn new(session: &SessionId) -> Known {
         Known {
             summary: Summary::new(session.clone()),
+            given: Summary::new(session.clone()),
             past: None,
             ends: Vec::new(),
             good: 0,
@@ -60,7 +70,15 @@ impl Known {
 
     /// A fork that has no batch of its own yet.
     pub(super) fn fork(summary: Summary, past: Past) -> Known {
-        Known { summary, past: Some(past), ends: Vec::new(), good: 0, ending: Ending::Broken, torn: 0 }
+        Known {
+            given: summary.clone(),
+            summary,
+            past: Some(past),
+            ends: Vec::new(),
+            good: 0,
+            ending: Ending::Broken,
+            torn: 0,
+        }
     }
 
     /// Whether the session exists: it has a batch, or is a fork.
@@ -72,27 +90,28 @@ impl Known {
     pub(super) fn head_line(&self) -> String {
         let mut journal = Journal { session: Some(self.summary.id.clone()), ..Journal::default() };
         if let (Some(past), Some(origin)) = (&self.past, &self.summary.origin) {
-            journal.extra.part_mut("turnkeep").fields.set("fork", fork_field(past, origin, &self.summary));
+            journal.extra.part_mut(OURS).fields.set("fork", fork_field(past, origin, &self.given));
         }
-        journal.head_line()
+        head_text(&journal)
     }
 
     /// What the first line says. The batches of a fork begin where its past ends.
     pub(super) fn from_head(line: &str) -> Result<Known> {
-        let journal = Journal::from_head_line(line)?;
+        let journal = read_head(line)?;
         let session = journal.session.ok_or_else(|| damaged("the journal names no session"))?;
         let mut known = Known::new(&session);
-        let fields = journal.extra.fields("turnkeep").cloned().unwrap_or_default();
+        let fields = journal.extra.fields(OURS).cloned().unwrap_or_default();
         if let Some(Json::Object(fork)) = fields.get("fork") {
             let (past, origin) = read_fork(fork).ok_or_else(|| damaged("the journal does not say what it forks"))?;
             let mut summary = Summary::new(origin.session.clone());
             summary.title = fork.get_str("title").map(Cow::into_owned);
             summary.status = fork.get_str("status").map(Cow::into_owned);
             summary.tags = tags(fork);
-            summary.created = number(fork, "created").unwrap_or_default() as i64;
-            summary.updated = number(fork, "updated").unwrap_or_default() as i64;
+            summary.created = number(fork, "created").unwrap_or_default();
+            summary.updated = number(fork, "updated").unwrap_or_default();
             summary.last = past.until;
             known.summary = summary.forked(session, past.mark);
+            known.given = known.summary.clone();
             known.past = Some(past);
         }
         Ok(known)
@@ -100,12 +119,13 @@ impl Known {
 
     /// Takes in the next line, which stands at `start`; `changed` is the file's time.
     pub(super) fn take(&mut self, line: &str, start: u64, changed: i64) -> Result<()> {
-        let (batch, _) = Batch::from_line(line)?;
+        let given = lent::given(line)?;
+        let batch = batch_of(&given)?;
         let due = self.summary.last.next();
         if batch.seq != due || batch.events.is_empty() {
             return Err(damaged(&format!("the journal goes on at {} where {due} is due", batch.seq)));
         }
-        self.summary.apply(&Effects::of(&batch, line.len()), changed);
+        self.summary.apply(&Effects::of(&batch, given.len()), changed);
         self.ended(start, start + line.len() as u64);
         Ok(())
     }
@@ -140,7 +160,33 @@ impl Known {
 }
 
 pub(super) fn damaged(what: &str) -> Error {
-    Error::new(ErrorKind::Corrupt, what).hint("restore the file, or run `turnkeep verify`")
+    Error::new(ErrorKind::Corrupt, what).hint(REMEDY)
+}
+
+/// The batch of a line as it was given.
+pub(super) fn batch_of(given: &str) -> Result<Batch> {
+    // What to do about a line that someone edited is another matter in a store.
+    let inside = |error: Error| Error::new(error.kind(), error.what()).hint(REMEDY);
+    let (batch, _) = Batch::from_line(given).map_err(|error| inside(error.into()))?;
+    Ok(batch)
+}
+
+/// The first line of a journal. What it says of a fork stands nowhere else, so it ends in a sum.
+pub(super) fn head_text(journal: &Journal) -> String {
+    let line = journal.head_line();
+    if journal.extra.fields(OURS).is_none_or(Object::is_empty) { line } else { lent::summed(line) }
+}
+
+/// The journal of a first line. Older versions wrote the heads of forks without a sum; they had no other field.
+pub(super) fn read_head(line: &str) -> Result<Journal> {
+    let summed = lent::check(line)?;
+    let mut journal = Journal::from_head_line(line)?;
+    let fields = &mut journal.extra.part_mut(OURS).fields;
+    fields.remove("sum");
+    if summed == Summed::No && fields.iter().any(|(key, _)| key.to_str_lossy() != "fork") {
+        return Err(damaged("the first line lacks its sum"));
+    }
+    Ok(journal)
 }
 
 fn fork_field(past: &Past, origin: &Origin, summary: &Summary) -> Json {
@@ -151,8 +197,8 @@ fn fork_field(past: &Past, origin: &Origin, summary: &Summary) -> Json {
     fields.set("turns", past.mark.turns);
     fields.set("blocks", past.mark.blocks);
     fields.set("bytes", past.mark.bytes);
-    fields.set("created", u64::try_from(summary.created).unwrap_or_default());
-    fields.set("updated", u64::try_from(summary.updated).unwrap_or_default());
+    fields.set("created", summary.created);
+    fields.set("updated", summary.updated);
     if let Some(title) = &summary.title {
         fields.set("title", title.as_str());
     }
@@ -176,7 +222,7 @@ fn read_fork(fork: &Object) -> Option<(Past, Origin)> {
     Some((Past { stem: fork.get_str("file")?.into_owned(), until, mark }, Origin { session, seq: until }))
 }
 
-fn number(fields: &Object, key: &str) -> Option<u64> {
+fn number<T: std::str::FromStr>(fields: &Object, key: &str) -> Option<T> {
     fields.get(key)?.as_number()?.as_str().parse().ok()
 }
 

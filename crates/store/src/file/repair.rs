@@ -1,12 +1,13 @@
 //! Finding what is wrong with the files, and saving what can be saved.
 
-use turnkeep_model::{Batch, Seq, SessionId};
+use turnkeep_model::{Seq, SessionId};
 
-use super::journal::Known;
+use super::journal::{Known, Past};
 use super::name::is_stem_of;
 use super::shelf::Shelf;
 use crate::error::{Error, Result};
 use crate::power::Repaired;
+use crate::summary::Summary;
 use crate::verify::Finding;
 
 impl Shelf {
@@ -47,7 +48,56 @@ impl Shelf {
                 Err(_) => repaired.extend(self.save_prefix(&stem)?),
             }
         }
+        self.cut_forks(&mut repaired)?;
         Ok(repaired)
+    }
+
+    /// Cuts forks off where what they share was lost, and forks of those after them.
+    fn cut_forks(&self, repaired: &mut Vec<Repaired>) -> Result<()> {
+        loop {
+            let before = repaired.len();
+            for stem in self.stems()? {
+                if let Ok(Some(known)) = self.known(&stem) {
+                    repaired.extend(self.cut_fork(&stem, &known)?);
+                }
+            }
+            if repaired.len() == before {
+                return Ok(());
+            }
+        }
+    }
+
+    fn cut_fork(&self, stem: &str, known: &Known) -> Result<Option<Repaired>> {
+        let Some(past) = &known.past else {
+            return Ok(None);
+        };
+        let Ok(parent) = self.known(&past.stem) else {
+            return Ok(None);
+        };
+        if parent.as_ref().is_some_and(|parent| parent.mark(past.until).is_some()) {
+            return Ok(None);
+        }
+        let mark = parent.and_then(|parent| parent.mark(parent.summary.last)).unwrap_or_default();
+        let summary = Summary { last: past.until, ..known.given.clone() };
+        let cut = Known::fork(summary, Past { stem: past.stem.clone(), until: mark.last, mark });
+        self.put_aside(stem)?;
+        if mark.last == Seq::START {
+            self.remove_if_there(&self.journal_file(stem))?;
+        } else {
+            self.write_aside(stem, format!("{}\n", cut.head_line()).as_bytes())?;
+            self.take_place(stem)?;
+        }
+        let lost = Some(format!("records {} to {}, with what it shared", mark.last.next(), known.summary.last));
+        Ok(Some(Repaired { session: known.summary.id.clone(), last: mark.last, lost, anew: Vec::new() }))
+    }
+
+    /// Keeps a file as it is beside the one that takes its place.
+    fn put_aside(&self, stem: &str) -> Result<()> {
+        let (file, aside) = (self.journal_file(stem), self.damaged_file(stem));
+        let bytes = self.disk.read(&file, 0, u64::MAX).map_err(|error| Error::io("read", &file, error))?;
+        self.remove_if_there(&aside)?;
+        let saved = self.disk.append(&aside, &bytes).and_then(|()| self.disk.sync(&aside));
+        saved.map_err(|error| Error::io("keep", &aside, error))
     }
 
     fn cut_tail(&self, stem: &str, known: &Known) -> Result<Repaired> {
@@ -55,26 +105,24 @@ impl Shelf {
         let done = self.disk.truncate(&file, known.good).and_then(|()| self.disk.sync(&file));
         done.map_err(|error| Error::io("repair", &file, error))?;
         let lost = format!("{} bytes of a batch that was never acknowledged", known.torn);
-        Ok(Repaired { session: known.summary.id.clone(), last: known.summary.last, lost })
+        let (session, last) = (known.summary.id.clone(), known.summary.last);
+        Ok(Repaired { session, last, lost: Some(lost), anew: Vec::new() })
     }
 
     fn save_prefix(&self, stem: &str) -> Result<Option<Repaired>> {
-        let file = self.journal_file(stem);
+        let (file, aside) = (self.journal_file(stem), self.damaged_file(stem));
         let bytes = self.disk.read(&file, 0, u64::MAX).map_err(|error| Error::io("read", &file, error))?;
         let (kept, session, last) = good_prefix(&bytes);
         let Some(session) = session else {
             return Ok(None);
         };
-        let aside = self.damaged_file(stem);
-        self.remove_if_there(&aside)?;
-        let saved = self.disk.append(&aside, &bytes).and_then(|()| self.disk.sync(&aside));
-        saved.map_err(|error| Error::io("keep", &aside, error))?;
+        self.put_aside(stem)?;
         self.write_aside(stem, kept)?;
         self.take_place(stem)?;
         self.disk.sync_folder(&self.folder).map_err(|error| Error::io("repair", &file, error))?;
         let lost =
             format!("{} bytes after the damage; all of it is kept in {}", bytes.len() - kept.len(), aside.display());
-        Ok(Some(Repaired { session, last, lost }))
+        Ok(Some(Repaired { session, last, lost: Some(lost), anew: Vec::new() }))
     }
 }
 
@@ -86,7 +134,7 @@ fn good_prefix(bytes: &[u8]) -> (&[u8], Option<SessionId>, Seq) {
         let text = std::str::from_utf8(line).ok().and_then(|text| text.strip_suffix('\n'));
         let taken = match (text, &mut known) {
             (Some(text), None) => Known::from_head(text).map(|head| known = Some(head)).is_ok(),
-            (Some(text), Some(known)) => Batch::from_line(text).is_ok() && known.take(text, 0, 0).is_ok(),
+            (Some(text), Some(known)) => known.take(text, 0, 0).is_ok(),
             (None, _) => false,
         };
         if !taken {

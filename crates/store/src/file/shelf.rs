@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use turnkeep_model::{Batch, Seq, SessionId};
 
-use super::journal::{Ending, Known, Past};
+use super::journal::{Ending, Known, Past, batch_of};
 use super::name::{self, ASIDE, DAMAGED, GONE, JOURNAL, stem};
 use crate::disk::{Disk, Stat};
 use crate::error::{Error, ErrorKind, Result};
+use crate::lent;
 use crate::options::{Durability, Notice, Options};
 use crate::query::{Page, Query};
 use crate::store::{self, Deleted};
@@ -28,6 +29,7 @@ pub(super) struct Shelf {
 
 /// A batch to append, ready to be written.
 pub(super) struct Ready {
+    /// The line as it is kept.
     pub(super) line: String,
     pub(super) effects: Effects,
 }
@@ -424,7 +426,7 @@ impl Shelf {
         let bytes = bytes.map_err(|error| Error::io("read", &file, error))?;
         let text = String::from_utf8(bytes).map_err(|_| not_text().file(&file))?;
         let lines = text.lines().filter(|line| !line.trim().is_empty());
-        lines.map(|line| Batch::from_line(line).map(|(batch, _)| batch).map_err(Error::from)).collect()
+        lines.map(|line| batch_of(&lent::given(line)?)).collect()
     }
 }
 

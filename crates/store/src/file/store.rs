@@ -9,6 +9,7 @@ use turnkeep_model::{Batch, Seq, SessionId};
 use super::shelf::{Ready, Shelf};
 use crate::disk::{Disk, LocalDisk};
 use crate::error::{Error, Result};
+use crate::lent;
 use crate::options::Options;
 use crate::power::{Accounting, Erased, Freed, Maintenance, Repair, Repaired, Retention, Usage};
 use crate::query::{Page, Query};
@@ -56,7 +57,7 @@ impl FileStore {
         store::check_batch(session, at, batch)?;
         let line = batch.to_line();
         store::check_size(session, line.len(), self.shelf.options.max_batch)?;
-        Ok(Ready { effects: Effects::of(batch, line.len()), line })
+        Ok(Ready { effects: Effects::of(batch, line.len()), line: lent::kept(line) })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Lines as databases keep them, and batches made ready for that.
 
+pub(crate) mod cached;
 pub(crate) mod dictionary;
 pub(crate) mod pack;
 pub(crate) mod ready;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use turnkeep_model::Seq;
 use zstd::bulk::Decompressor;
 
 use super::dictionary::{Dictionaries, Dictionary};
@@ -162,6 +163,14 @@ impl Unpacker {
     }
 }
 
+/// What was compressed on its own, and has this length. The length may be wrong: room for it is asked for, not taken.
+pub(crate) fn unpacked(raw: u64, data: &[u8]) -> Option<Vec<u8>> {
+    let mut plain = Vec::new();
+    plain.try_reserve_exact(usize::try_from(raw).ok()?).ok()?;
+    Decompressor::new().ok()?.decompress_to_buffer(data, &mut plain).ok()?;
+    Some(plain)
+}
+
 /// The line that was packed without large strings.
 pub(crate) fn whole(rest: &[u8]) -> Result<&str> {
     match rest.split_first() {
@@ -189,6 +198,11 @@ pub(crate) fn join(rest: &[u8], bodies: &[Vec<u8>]) -> Result<String> {
     }
     line.extend_from_slice(rest.get(at..).ok_or_else(wrong)?);
     String::from_utf8(line).map_err(|_| damaged("the line is not UTF-8"))
+}
+
+/// Refuses to look for more records than there are bytes: one of the two is wrong, and the search would not end.
+pub(crate) fn check_length(last: Seq, bytes: u64) -> Result<()> {
+    if last.0 <= bytes { Ok(()) } else { Err(damaged("the session has more records than bytes")) }
 }
 
 pub(crate) fn damaged(what: &str) -> Error {

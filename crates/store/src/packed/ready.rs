@@ -5,6 +5,7 @@ use turnkeep_model::{Batch, Event, Head, Seq, SessionId, Spelling};
 use super::dictionary::Dictionaries;
 use super::pack::{Packed, pack};
 use crate::error::Result;
+use crate::lent;
 use crate::store::{check_batch, check_size};
 use crate::summary::Effects;
 
@@ -13,7 +14,7 @@ pub(crate) struct Ready {
     pub(crate) session: SessionId,
     pub(crate) at: Seq,
     pub(crate) first: Seq,
-    pub(crate) spelling: Spelling,
+    pub(crate) spelling: Written,
     pub(crate) packed: Packed,
     /// What was packed.
     #[cfg(feature = "sqlite")]
@@ -34,13 +35,19 @@ pub(crate) fn ready(
     check_batch(session, at, batch)?;
     let line = batch.to_line();
     check_size(session, line.len(), limit)?;
+    let effects = Effects::of(batch, line.len());
+    let spelling = Written::of(batch, &line);
+    let line = match spelling {
+        Written::Lent => lent::kept(line),
+        Written::Ours | Written::Foreign => line,
+    };
     Ok(Ready {
         session: session.clone(),
         at,
         first: batch.seq,
-        spelling: batch.spelling(),
+        spelling,
         packed: pack(&line, dictionaries)?,
-        effects: Effects::of(batch, line.len()),
+        effects,
         notes: notes(batch),
         #[cfg(feature = "sqlite")]
         line,
@@ -60,10 +67,74 @@ fn note(event: &Event) -> Event {
     }
 }
 
-pub(crate) fn spelling_number(spelling: Spelling) -> i64 {
-    match spelling {
-        Spelling::Ours => 0,
-        Spelling::Foreign => 1,
+/// How the line of a row is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// As writing its batch gives it, with its sum.
+    Ours,
+    /// As someone else spelled it. Older versions kept lines without a sum like that, too.
+    Foreign,
+    /// As someone else spelled it, without a sum; it is lent one.
+    Lent,
+}
+
+impl Written {
+    fn of(batch: &Batch, line: &str) -> Written {
+        match batch.spelling() {
+            Spelling::Ours => Written::Ours,
+            Spelling::Foreign if lent::has_own(line) => Written::Foreign,
+            Spelling::Foreign => Written::Lent,
+        }
+    }
+
+    /// What a row says by this number.
+    pub(crate) fn from_number(number: i64) -> Option<Written> {
+        match number {
+            0 => Some(Written::Ours),
+            1 => Some(Written::Foreign),
+            2 => Some(Written::Lent),
+            _ => None,
+        }
+    }
+
+    /// The line as it was given.
+    pub(crate) fn given(self, line: String) -> Result<String> {
+        match self {
+            Written::Ours | Written::Foreign => Ok(line),
+            Written::Lent => Ok(lent::given(&line)?.into_owned()),
+        }
+    }
+}
+
+impl From<Written> for Spelling {
+    fn from(written: Written) -> Spelling {
+        match written {
+            Written::Ours => Spelling::Ours,
+            Written::Foreign | Written::Lent => Spelling::Foreign,
+        }
+    }
+}
+
+pub(crate) fn spelling_number(written: Written) -> i64 {
+    match written {
+        Written::Ours => 0,
+        Written::Foreign => 1,
+        Written::Lent => 2,
+    }
+}
+
+/// Whether a row says how its line is spelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spelled {
+    AsSaid,
+    Otherwise,
+}
+
+impl Spelled {
+    /// A line that its row says to be ours must be what writing its batch gives.
+    pub(crate) fn of(batch: &Batch, line: &str, said: Spelling) -> Spelled {
+        let same = said == Spelling::Foreign || batch.to_line() == line;
+        if same { Spelled::AsSaid } else { Spelled::Otherwise }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::power::{SessionUse, Usage};
 
 /// Every table but that of versions.
-pub(super) const TABLES: [&str; 5] = ["session", "batch", "body", "head", "words"];
+pub(super) const TABLES: [&str; 6] = ["session", "fork", "batch", "body", "head", "words"];
 
 pub(super) async fn usage(base: &Base) -> Result<Usage> {
     let client = base.client().await?;

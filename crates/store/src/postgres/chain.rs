@@ -9,7 +9,8 @@ use turnkeep_model::{Batch, Seq, SessionId, Spelling};
 use super::base::Base;
 use super::sql::{get, query, query_opt, signed, unsigned};
 use crate::error::{Error, Result};
-use crate::packed::pack::{Unpacker, damaged, join};
+use crate::packed::pack::{Unpacker, check_length, damaged, join};
+use crate::packed::ready::Written;
 
 /// A query for rows of batches.
 macro_rules! rows {
@@ -94,6 +95,7 @@ pub(super) struct Stored {
     pub(super) last: Seq,
     pub(super) turns_before: u64,
     pub(super) spelling: Spelling,
+    written: Written,
     dictionary: i64,
     raw: usize,
     pub(super) bodies: Vec<Vec<u8>>,
@@ -102,11 +104,14 @@ pub(super) struct Stored {
 
 impl Stored {
     pub(super) fn read(row: &Row) -> Result<Stored> {
+        let written = Written::from_number(get::<i16>(row, 3)?.into());
+        let written = written.ok_or_else(|| damaged("a row has another shape"))?;
         Ok(Stored {
             first: Seq(unsigned(row, 0)?),
             last: Seq(unsigned(row, 1)?),
             turns_before: unsigned(row, 2)?,
-            spelling: if get::<i16>(row, 3)? == 0 { Spelling::Ours } else { Spelling::Foreign },
+            spelling: written.into(),
+            written,
             dictionary: get(row, 4)?,
             raw: usize::try_from(unsigned(row, 5)?).unwrap_or_default(),
             bodies: get::<Option<Vec<Vec<u8>>>>(row, 6)?.unwrap_or_default(),
@@ -194,7 +199,7 @@ fn line(base: &Base, unpacker: &mut Unpacker, row: &Stored, bodies: &Bodies) -> 
     let bodies: Vec<Vec<u8>> = row.bodies.iter().map(&mut body).collect::<Result<_>>()?;
     let find = |id| base.dictionaries.get(id).ok_or_else(|| damaged("a dictionary is missing"));
     let rest = unpacker.decompress(row.dictionary, row.raw, &row.data, find)?;
-    join(rest, &bodies)
+    row.written.given(join(rest, &bodies)?)
 }
 
 /// How many bytes of lines are read at once, about.
@@ -203,6 +208,7 @@ const PAGE: u64 = 1 << 19;
 /// The ranges of a journal to read after `after`, each of about one page.
 pub(super) async fn pages(client: &impl GenericClient, session: &SessionId, after: Seq) -> Result<Vec<Segment>> {
     let place = must_find(client, session).await?;
+    check_length(place.last, place.bytes)?;
     let step = (PAGE / (place.bytes / place.last.0.max(1)).max(1)).max(16);
     let mut pages = Vec::new();
     for segment in segments(client, &place).await?.into_iter().filter(|segment| segment.until > after) {

@@ -9,8 +9,10 @@ use super::chain::{Segment, Stored, begun, line_of, must_find, segments};
 use super::fault::failed;
 use super::nul::hide;
 use super::remove::drop_bodies;
+use super::repair::make_anew;
 use super::schema::alone;
 use super::sql::{execute, get, query, signed};
+use super::words;
 use crate::error::Result;
 use crate::packed::pack::pack;
 use crate::power::Erased;
@@ -34,14 +36,18 @@ pub(super) async fn erase(base: &Base, session: &SessionId, seq: Option<Seq>, ne
     if !erased.records.is_empty() {
         let kin = kin(&transaction, place.sid).await?;
         forget_derived(&transaction, &kin.iter().map(|(sid, _)| *sid).collect::<Vec<_>>(), needle).await?;
+        for (sid, _) in &kin {
+            make_anew(&transaction, base, *sid).await?;
+        }
         let others = kin.into_iter().filter(|(sid, _)| *sid != place.sid);
         erased.shared_with = others.filter_map(|(_, id)| id.map(SessionId::new)).collect();
+        erased.shared_with.sort();
     }
     transaction.commit().await.map_err(failed)?;
     lock(&base.heads).clear();
     // The rows as they were are still in the tables' files; only a rewrite takes them out. It is done even where nothing
     // was found: an erasure may have been cut off before it came to this.
-    client.batch_execute("VACUUM (FULL) batch, body, head, words, session").await.map_err(failed)?;
+    client.batch_execute("VACUUM (FULL) batch, body, head, words, session, fork").await.map_err(failed)?;
     Ok(erased)
 }
 
@@ -76,25 +82,26 @@ async fn erase_row(
     Ok(())
 }
 
-/// The rows that share a past with this one, itself included, with their ids.
+/// The rows that share a past with this one, itself included, with their ids; forks after what they are forked from.
 async fn kin(client: &impl GenericClient, sid: i64) -> Result<Vec<(i64, Option<String>)>> {
     let text = "WITH RECURSIVE root (sid, past) AS (SELECT sid, past FROM session WHERE sid = $1 UNION ALL \
          SELECT s.sid, s.past FROM session s JOIN root ON s.sid = root.past), \
          kin (sid) AS (SELECT sid FROM root WHERE past IS NULL UNION ALL \
          SELECT s.sid FROM session s JOIN kin ON s.past = kin.sid) \
-         SELECT sid, id FROM session WHERE sid IN (SELECT sid FROM kin) ORDER BY id";
+         SELECT sid, id FROM session WHERE sid IN (SELECT sid FROM kin) ORDER BY sid";
     let rows = query(client, text, &[&sid]).await?;
     rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
 }
 
-/// Drops what was derived from the journals: it is made anew without the needle. Heads that other processes hold are of
-/// an earlier epoch, and are not saved.
+/// Drops what was derived from the journals, and takes the needle out of what forks were given: it is made anew without.
+/// Heads that other processes hold are of an earlier epoch, and are not saved.
 async fn forget_derived(transaction: &Transaction<'_>, sids: &[i64], needle: &str) -> Result<()> {
-    let listed = "UPDATE session SET indexed = 0, epoch = epoch + 1, title = replace(title, $2, $3), \
+    let given = "UPDATE fork SET title = replace(title, $2, $3), status = replace(status, $2, $3), \
          tag_keys = ARRAY(SELECT replace(k, $2, $3) FROM unnest(tag_keys) WITH ORDINALITY AS t (k, n) ORDER BY n), \
          tag_values = ARRAY(SELECT replace(v, $2, $3) FROM unnest(tag_values) WITH ORDINALITY AS t (v, n) ORDER BY n) \
          WHERE sid = ANY($1)";
-    execute(transaction, listed, &[&sids, &hide(needle), &MARK]).await?;
+    execute(transaction, given, &[&sids, &hide(needle), &MARK]).await?;
+    execute(transaction, "UPDATE session SET epoch = epoch + 1 WHERE sid = ANY($1)", &[&sids]).await?;
     execute(transaction, "DELETE FROM head WHERE sid = ANY($1)", &[&sids]).await?;
-    execute(transaction, "DELETE FROM words WHERE sid = ANY($1)", &[&sids]).await.map(drop)
+    words::forget(transaction, sids).await
 }

@@ -24,11 +24,14 @@ pub(super) async fn fork(base: &Base, session: &SessionId, at: Seq, child: &Sess
     execute(&transaction, "SELECT 1 FROM session WHERE sid = $1 FOR KEY SHARE", &[&holder]).await?;
     let row = row_with(&transaction, holder, at).await?.filter(|row| row.last == at);
     let row = row.ok_or_else(|| no_such_place(session, at))?;
-    let text = "INSERT INTO session (id, past, until, origin, last, indexed, turns, blocks, bytes, created, updated, hour, \
+    let text = "WITH made AS (INSERT INTO session (id, past, until, origin, last, indexed, turns, blocks, bytes, created, updated, \
+         hour, \
          title, status, tag_keys, tag_values) \
          SELECT $1, $2, $3, $4, $3, $3, b.turns, b.blocks, b.bytes, s.created, s.updated, s.hour, s.title, \
          CASE WHEN s.last = $3 THEN s.status END, s.tag_keys, s.tag_values \
-         FROM session s, batch b WHERE s.sid = $5 AND b.sid = $2 AND b.first = $6 ON CONFLICT (id) DO NOTHING RETURNING sid";
+         FROM session s, batch b WHERE s.sid = $5 AND b.sid = $2 AND b.first = $6 ON CONFLICT (id) DO NOTHING \
+         RETURNING sid, past, until, origin, created, updated, title, status, tag_keys, tag_values) \
+         INSERT INTO fork SELECT * FROM made RETURNING sid";
     let (at, first) = (signed(at.0), signed(row.first.0));
     let (id, origin) = (child.as_str(), session.as_str());
     if query_opt(&transaction, text, &[&id, &holder, &at, &origin, &place.sid, &first]).await?.is_none() {

@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use deadpool_postgres::GenericClient;
-use turnkeep_model::{Batch, Head, Seq, SessionId};
+use tokio_postgres::Row;
+use turnkeep_model::{Head, Seq, SessionId};
 
 use super::append::Landed;
 use super::base::Base;
 use super::chain::{Place, Segment, Stored, batches, must_find, parse, rows, segments};
-use super::sql::{execute, get, query, signed, unsigned};
-use crate::error::{Error, Result};
+use super::sql::{execute, get, query, query_opt, signed, unsigned};
+use crate::error::Result;
+use crate::packed::cached::{self, Saved, take_in};
 use crate::packed::ready::Ready;
 use crate::window::{TurnFold, Window};
 use crate::work::lock;
@@ -69,7 +71,7 @@ fn keep(residents: &mut Residents, sid: i64, resident: Resident) {
 
 /// Saves a head beside everything else: nobody waits for a cache. Tells how long it is.
 fn save_aside(base: &Arc<Base>, landed: Landed, head: &Head) -> usize {
-    let (text, seq, base) = (head.to_json(), head.seq, Arc::clone(base));
+    let (text, seq, base) = (cached::text(landed.sid, head), head.seq, Arc::clone(base));
     let weight = text.len();
     tokio::spawn(async move { save(&base, landed, seq, &text).await });
     weight
@@ -89,25 +91,29 @@ async fn save(base: &Base, landed: Landed, seq: Seq, text: &str) -> Result<()> {
 }
 
 /// The newest saved head that speaks only of what these segments hold.
-async fn cached(client: &impl GenericClient, segments: &[Segment]) -> Result<Option<Head>> {
+async fn newest(client: &impl GenericClient, segments: &[Segment]) -> Result<Option<Head>> {
     let sids: Vec<i64> = segments.iter().map(|segment| segment.sid).collect();
     let rows = query(client, "SELECT sid, seq, raw, data FROM head WHERE sid = ANY($1)", &[&sids]).await?;
     for segment in segments.iter().rev() {
         let row = rows.iter().find(|row| get::<i64>(row, 0).is_ok_and(|sid| sid == segment.sid));
-        let Some((row, seq)) = row.map(|row| Ok::<_, Error>((row, Seq(unsigned(row, 1)?)))).transpose()? else {
-            continue;
-        };
-        if seq > segment.until {
-            continue;
-        }
         // A head that cannot be read is made anew.
-        let text = zstd::bulk::decompress(get(row, 3)?, usize::try_from(unsigned(row, 2)?).unwrap_or_default()).ok();
-        let head = text.and_then(|text| String::from_utf8(text).ok()).and_then(|text| Head::from_json(&text).ok());
-        if let Some(head) = head.filter(|head| head.seq == seq) {
+        if let Some(Saved { seq, head: Some(head) }) = row.map(read).transpose()?
+            && seq <= segment.until
+        {
             return Ok(Some(head));
         }
     }
     Ok(None)
+}
+
+/// The saved head of a session row.
+pub(super) async fn saved(client: &impl GenericClient, sid: i64) -> Result<Option<Saved>> {
+    let row = query_opt(client, "SELECT sid, seq, raw, data FROM head WHERE sid = $1", &[&sid]).await?;
+    row.as_ref().map(read).transpose()
+}
+
+fn read(row: &Row) -> Result<Saved> {
+    Ok(Saved::of(get(row, 0)?, Seq(unsigned(row, 1)?), unsigned(row, 2)?, get(row, 3)?))
 }
 
 /// How much of a journal is replayed at once.
@@ -133,14 +139,6 @@ async fn replay(client: &impl GenericClient, base: &Base, segments: &[Segment], 
     Ok(replayed)
 }
 
-fn take_in(head: &mut Head, batch: &Batch) -> Result<()> {
-    for (entry, seq) in batch.events.iter().zip(batch.seq.0..) {
-        head.apply(Seq(seq), &entry.event).map_err(|error| Error::from(error).seq(Seq(seq)))?;
-    }
-    head.seq = batch.last();
-    Ok(())
-}
-
 /// The head of a session at its end.
 pub(super) async fn head(base: &Arc<Base>, session: &SessionId) -> Result<Head> {
     let client = base.client().await?;
@@ -154,7 +152,7 @@ async fn head_of(client: &impl GenericClient, base: &Arc<Base>, place: &Place, s
     if let Some(head) = lock(&base.heads).get(&place.sid).filter(fits).map(|resident| resident.head.clone()) {
         return Ok(head);
     }
-    let mut head = cached(client, segments).await?.unwrap_or_default();
+    let mut head = newest(client, segments).await?.unwrap_or_default();
     let replayed = replay(client, base, segments, &mut head).await?;
     let landed = Landed { sid: place.sid, epoch: place.epoch };
     let weight = if replayed > OFTEN { save_aside(base, landed, &head) } else { 0 };

@@ -1,5 +1,6 @@
 //! Listing.
 
+use deadpool_postgres::GenericClient;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use turnkeep_model::{Seq, SessionId};
@@ -7,13 +8,14 @@ use turnkeep_model::{Seq, SessionId};
 use super::base::Base;
 use super::nul::{hide, show};
 use super::schema::hour;
-use super::sql::{get, query, unsigned};
+use super::sql::{get, query, query_one, unsigned};
 use crate::error::Result;
 use crate::query::{Page, Query, Sort};
 use crate::summary::{Origin, Summary};
 
+/// What a listing shows beside the id.
 const COLUMNS: &str =
-    "id, origin, until, last, turns, blocks, bytes, created, updated, title, status, tag_keys, tag_values";
+    "origin, until, last, turns, blocks, bytes, created, updated, title, status, tag_keys, tag_values";
 
 pub(super) async fn list(base: &Base, asked: &Query) -> Result<Page> {
     let Conditions { text, values } = Conditions::of(asked);
@@ -24,12 +26,18 @@ pub(super) async fn list(base: &Base, asked: &Query) -> Result<Page> {
     };
     let size = asked.page_size();
     let limit = size.saturating_add(1);
-    let text = format!("SELECT {COLUMNS} FROM session WHERE id IS NOT NULL{text} ORDER BY {order} LIMIT {limit}");
+    let text = format!("SELECT id, {COLUMNS} FROM session WHERE id IS NOT NULL{text} ORDER BY {order} LIMIT {limit}");
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value.as_ref() as _).collect();
     let rows = query(&base.client().await?, &text, &values).await?;
     let mut sessions: Vec<Summary> = rows.iter().take(size).map(summary).collect::<Result<_>>()?;
     let next = sessions.last_mut().filter(|_| rows.len() > size).map(|summary| asked.sort.place(summary));
     Ok(Page { sessions, next })
+}
+
+/// What a listing would show of a session row, which may have lost its name.
+pub(super) async fn row_summary(client: &impl GenericClient, sid: i64) -> Result<Summary> {
+    let text = format!("SELECT coalesce(id, ''), {COLUMNS} FROM session WHERE sid = $1");
+    summary(&query_one(client, &text, &[&sid]).await?)
 }
 
 fn summary(row: &Row) -> Result<Summary> {

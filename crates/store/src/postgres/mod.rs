@@ -9,6 +9,7 @@ mod address;
 mod append;
 mod base;
 mod chain;
+mod check;
 mod erase;
 mod fault;
 mod fork;
@@ -21,8 +22,10 @@ mod remove;
 mod repair;
 mod schema;
 mod search;
+mod sound;
 mod sql;
 mod store;
 mod tls;
+mod words;
 
 pub use store::PostgresStore;

@@ -52,6 +52,9 @@ async fn shared_until(transaction: &Transaction<'_>, sid: i64) -> Result<Option<
 async fn bury(transaction: &Transaction<'_>, sid: i64, until: Seq) -> Result<()> {
     remove_batches(transaction, sid, until).await?;
     execute(transaction, "DELETE FROM head WHERE sid = $1", &[&sid]).await?;
+    // Where its own past ends still matters to its forks.
+    let given = "UPDATE fork SET title = NULL, status = NULL, tag_keys = '{}', tag_values = '{}' WHERE sid = $1";
+    execute(transaction, given, &[&sid]).await?;
     let text = "UPDATE session SET id = NULL, last = $2, indexed = least(indexed, $2), title = NULL, status = NULL, \
          tag_keys = '{}', tag_values = '{}', lease_token = NULL, lease_until = NULL, lease_worker = NULL, \
          epoch = epoch + 1 WHERE sid = $1";

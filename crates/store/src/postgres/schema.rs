@@ -10,7 +10,11 @@ use crate::error::{Error, ErrorKind, Result};
 const VERSIONS: &[(&str, &str)] = &[
     ("The first: sessions, batches, bodies, heads and the search index.", V1),
     ("An append changes no index of the session's row, and checks no key of it again.", V2),
-    ("Whoever changes the session's row tells its hour: the server computes nothing.", V3),
+    (
+        "What forks were given by their parents is kept, so that listings can be made anew; heads have sums; whoever changes \
+         a session's row tells its hour.",
+        V3,
+    ),
 ];
 
 // Ids are compared byte by byte, whatever the database's own order. What is compressed already is not compressed again.
@@ -81,7 +85,25 @@ CREATE INDEX session_waiting ON session (hour) WHERE status IN ('pending', 'in_p
 ALTER TABLE batch DROP CONSTRAINT batch_sid_fkey;
 ";
 
-const V3: &str = "ALTER TABLE session ALTER hour DROP EXPRESSION;";
+// What a fork's own batches have changed since is said by them: it does not matter here.
+const V3: &str = r#"
+CREATE TABLE fork (
+    sid bigint PRIMARY KEY REFERENCES session (sid) ON DELETE CASCADE,
+    past bigint NOT NULL,
+    until bigint NOT NULL,
+    origin text COLLATE "C" NOT NULL,
+    created bigint NOT NULL,
+    updated bigint NOT NULL,
+    title text,
+    status text,
+    tag_keys text[] NOT NULL,
+    tag_values text[] NOT NULL
+);
+INSERT INTO fork SELECT sid, past, until, origin, created, updated, title, status, tag_keys, tag_values FROM session
+    WHERE past IS NOT NULL AND origin IS NOT NULL;
+DELETE FROM head;
+ALTER TABLE session ALTER hour DROP EXPRESSION;
+"#;
 
 /// The hour of a time in milliseconds, as the session's row has it.
 pub(super) fn hour(time: i64) -> i64 {

@@ -110,7 +110,7 @@ fn plain(text: &str) -> String {
 }
 
 /// The words of a text, each once, in rows of words between blanks.
-fn lexemes(text: &str) -> Vec<String> {
+pub(super) fn lexemes(text: &str) -> Vec<String> {
     let distinct: BTreeSet<String> = words(&plain(text)).into_iter().map(cut).collect();
     let mut rows = Vec::new();
     for word in distinct {

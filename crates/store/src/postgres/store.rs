@@ -11,7 +11,7 @@ use turnkeep_model::{Batch, Head, Seq, SessionId};
 use super::address::Address;
 use super::base::{Base, patiently};
 use super::chain::{self, Segment};
-use super::{account, append, erase, fork, gc, heads, lease, list, remove, repair, search};
+use super::{account, append, erase, fork, gc, heads, lease, list, remove, repair, search, sound};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::packed::ready::{Ready, ready};
@@ -253,7 +253,7 @@ impl Maintenance for PostgresStore {
 impl Repair for PostgresStore {
     fn check<'a>(&'a self, session: Option<&'a SessionId>) -> BoxFuture<'a, Result<Vec<Finding>>> {
         let (base, session) = (Arc::clone(&self.base), session.cloned());
-        self.run(async move { patiently(|| repair::check(&base, session.as_ref())).await })
+        self.run(async move { patiently(|| sound::check(&base, session.as_ref())).await })
     }
 
     fn repair(&self) -> BoxFuture<'_, Result<Vec<Repaired>>> {

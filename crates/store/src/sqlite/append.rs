@@ -161,6 +161,16 @@ pub(super) fn fork(desk: &mut Desk, session: &SessionId, at: Seq, child: &Sessio
     desk.connection
         .prepare_cached("INSERT INTO tag SELECT ?1, n, key, value FROM tag WHERE sid = ?2")
         .and_then(|mut insert| insert.execute([sid, place.sid]))
-        .map(drop)
-        .map_err(failed)
+        .map_err(failed)?;
+    keep_given(desk, sid)
+}
+
+/// Keeps what a fork was given, as its listing says it now.
+pub(super) fn keep_given(desk: &Desk, sid: i64) -> Result<()> {
+    let given = "INSERT OR REPLACE INTO fork SELECT sid, past, until, origin, created, updated, title, status \
+         FROM session WHERE sid = ?1 AND past IS NOT NULL AND origin IS NOT NULL";
+    for statement in [given, "INSERT OR REPLACE INTO fork_tag SELECT * FROM tag WHERE sid = ?1"] {
+        desk.connection.prepare_cached(statement).and_then(|mut insert| insert.execute([sid])).map_err(failed)?;
+    }
+    Ok(())
 }

@@ -8,9 +8,10 @@ use turnkeep_model::{Batch, Seq, SessionId, Spelling};
 
 use super::desk::Desk;
 use super::dictionary::{Dictionaries, Dictionary};
-use super::pack::{Unpacker, damaged, join, whole};
+use super::pack::{Unpacker, damaged, join, unpacked, whole};
 use super::schema::failed;
 use crate::error::{Error, ErrorKind, Result};
+use crate::packed::ready::Written;
 
 /// A query for rows of batches.
 macro_rules! concat_columns {
@@ -206,8 +207,9 @@ fn read_batch(
     dictionaries: &Dictionaries,
     unpacker: &mut Unpacker,
 ) -> Result<Batch> {
-    let spelling = spelling(row).map_err(failed)?;
-    if !matches!(row.get_ref(6), Ok(ValueRef::Null)) {
+    let written = written(row).map_err(failed)?;
+    let spelling = Spelling::from(written);
+    if written == Written::Lent || !matches!(row.get_ref(6), Ok(ValueRef::Null)) {
         let stored = Stored::read(row).map_err(failed)?;
         return Ok(Batch::from_line_spelled(&line(&stored, connection, dictionaries, unpacker)?, spelling)?);
     }
@@ -223,7 +225,7 @@ fn line(row: &Stored, connection: &Connection, dictionaries: &Dictionaries, unpa
     let hashes = row.bodies.as_deref().unwrap_or_default().chunks(32);
     let bodies: Vec<Vec<u8>> = hashes.map(|hash| body(connection, unpacker, hash)).collect::<Result<_>>()?;
     let find = |id| find_dictionary(connection, dictionaries, id);
-    join(unpacker.decompress(row.dictionary, row.raw, &row.data, find)?, &bodies)
+    row.written.given(join(unpacker.decompress(row.dictionary, row.raw, &row.data, find)?, &bodies)?)
 }
 
 fn body(connection: &Connection, unpacker: &mut Unpacker, hash: &[u8]) -> Result<Vec<u8>> {
@@ -248,8 +250,7 @@ fn load_dictionary(connection: &Connection, id: i64) -> Result<Dictionary> {
         connection.prepare_cached("SELECT raw, data FROM dictionary WHERE id = ?1 AND raw > 0").map_err(failed)?;
     let found = select.query_row([id], |row| Ok((unsigned(row, 0)?, row.get::<_, Vec<u8>>(1)?)));
     let (raw, data) = found.optional().map_err(failed)?.ok_or_else(|| damaged("a dictionary is missing"))?;
-    let bytes = zstd::bulk::decompress(&data, usize::try_from(raw).unwrap_or_default())
-        .map_err(|error| damaged("a dictionary cannot be read").because(error))?;
+    let bytes = unpacked(raw, &data).ok_or_else(|| damaged("a dictionary cannot be read"))?;
     Ok(Dictionary { id, bytes })
 }
 
@@ -267,6 +268,7 @@ pub(super) struct Stored {
     pub(super) last: Seq,
     pub(super) turns_before: u64,
     pub(super) spelling: Spelling,
+    written: Written,
     pub(super) dictionary: i64,
     pub(super) raw: usize,
     pub(super) bodies: Option<Vec<u8>>,
@@ -275,11 +277,13 @@ pub(super) struct Stored {
 
 impl Stored {
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
+        let written = written(row)?;
         Ok(Stored {
             at: row.get(0)?,
             last: Seq(unsigned(row, 1)?),
             turns_before: unsigned(row, 2)?,
-            spelling: spelling(row)?,
+            spelling: written.into(),
+            written,
             dictionary: row.get(4)?,
             raw: usize::try_from(unsigned(row, 5)?).unwrap_or_default(),
             bodies: row.get(6)?,
@@ -288,6 +292,7 @@ impl Stored {
     }
 }
 
-fn spelling(row: &Row<'_>) -> rusqlite::Result<Spelling> {
-    Ok(if row.get::<_, i64>(3)? == 0 { Spelling::Ours } else { Spelling::Foreign })
+fn written(row: &Row<'_>) -> rusqlite::Result<Written> {
+    let number = row.get(3)?;
+    Written::from_number(number).ok_or(rusqlite::Error::IntegralValueOutOfRange(3, number))
 }

@@ -7,7 +7,9 @@ use super::append::{hashes, put_bodies, repacked};
 use super::chain::Stored;
 use super::desk::Desk;
 use super::remove::drop_bodies;
+use super::repair::make_anew;
 use super::schema::{Emptied, empty_log, failed};
+use super::{heads, words};
 use crate::error::{Error, ErrorKind, Result};
 use crate::power::Erased;
 use crate::scrub::{MARK, check_needle, without};
@@ -27,10 +29,17 @@ pub(super) fn erase(desk: &mut Desk, session: &SessionId, seq: Option<Seq>, need
         }
     }
     if !erased.records.is_empty() {
-        erased.shared_with = relatives(desk, session)?;
-        scrub_listing(desk, session, &erased.shared_with, needle)?;
+        let kin = kin(desk, place.sid)?;
         retire_dictionaries(desk, needle)?;
-        forget_derived(desk)?;
+        heads::forget(desk)?;
+        words::forget(desk)?;
+        for (sid, _) in &kin {
+            scrub_given(desk, *sid, needle)?;
+            make_anew(desk, *sid)?;
+        }
+        let others = kin.into_iter().filter(|(sid, _)| *sid != place.sid);
+        erased.shared_with = others.filter_map(|(_, id)| id.map(SessionId::new)).collect();
+        erased.shared_with.sort();
     }
     Ok(erased)
 }
@@ -66,36 +75,28 @@ fn erase_row(desk: &mut Desk, row: &Stored, only: Option<Seq>, needle: &str, era
     Ok(())
 }
 
-/// Sessions that share a past with this one.
-fn relatives(desk: &Desk, session: &SessionId) -> Result<Vec<SessionId>> {
+/// The rows that share a past with this one, itself included, with their ids; forks after what they are forked from.
+fn kin(desk: &Desk, sid: i64) -> Result<Vec<(i64, Option<String>)>> {
     let mut select = desk
         .connection
         .prepare_cached(
-            "WITH RECURSIVE root (sid, past) AS (SELECT sid, past FROM session WHERE id = ?1 UNION ALL \
+            "WITH RECURSIVE root (sid, past) AS (SELECT sid, past FROM session WHERE sid = ?1 UNION ALL \
              SELECT s.sid, s.past FROM session s, root WHERE s.sid = root.past), \
              kin (sid) AS (SELECT sid FROM root WHERE past IS NULL UNION ALL \
              SELECT s.sid FROM session s, kin WHERE s.past = kin.sid) \
-             SELECT id FROM session WHERE sid IN kin AND id IS NOT NULL AND id <> ?1 ORDER BY id",
+             SELECT sid, id FROM session WHERE sid IN kin ORDER BY sid",
         )
         .map_err(failed)?;
-    let rows = select.query_map([session.as_str()], |row| row.get::<_, String>(0)).map_err(failed)?;
-    rows.map(|id| id.map(SessionId::new)).collect::<rusqlite::Result<_>>().map_err(failed)
+    let rows = select.query_map([sid], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
-/// Replaces the needle in what listings show of these sessions.
-fn scrub_listing(desk: &Desk, session: &SessionId, others: &[SessionId], needle: &str) -> Result<()> {
-    for id in std::iter::once(session).chain(others) {
-        let values = params![id.as_str(), needle, MARK];
-        desk.connection
-            .execute("UPDATE session SET title = replace(title, ?2, ?3) WHERE id = ?1 AND instr(title, ?2)", values)
-            .map_err(failed)?;
-        desk.connection
-            .execute(
-                "UPDATE tag SET key = replace(key, ?2, ?3), value = replace(value, ?2, ?3) \
-                 WHERE sid = (SELECT sid FROM session WHERE id = ?1) AND (instr(key, ?2) OR instr(value, ?2))",
-                values,
-            )
-            .map_err(failed)?;
+/// Replaces the needle in what a fork was given.
+fn scrub_given(desk: &Desk, sid: i64, needle: &str) -> Result<()> {
+    let fork = "UPDATE fork SET title = replace(title, ?2, ?3), status = replace(status, ?2, ?3) WHERE sid = ?1";
+    let tags = "UPDATE fork_tag SET key = replace(key, ?2, ?3), value = replace(value, ?2, ?3) WHERE sid = ?1";
+    for statement in [fork, tags] {
+        desk.connection.execute(statement, params![sid, needle, MARK]).map_err(failed)?;
     }
     Ok(())
 }
@@ -141,14 +142,6 @@ fn repack(desk: &mut Desk, id: i64) -> Result<()> {
             .map_err(failed)?;
     }
     Ok(())
-}
-
-/// Drops what was derived from the journals: it is made anew without the needle.
-fn forget_derived(desk: &mut Desk) -> Result<()> {
-    desk.heads.clear();
-    let statements = "DELETE FROM head; INSERT INTO words (words) VALUES ('delete-all'); UPDATE session SET indexed = 0; \
-         INSERT OR IGNORE INTO unindexed SELECT sid FROM session;";
-    desk.connection.execute_batch(statements).map_err(failed)
 }
 
 /// Overwrites what was freed, and empties the log, so that no file holds the bytes any more. It is done even where nothing

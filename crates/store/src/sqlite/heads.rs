@@ -7,7 +7,8 @@ use super::append::Ready;
 use super::chain::{Place, Segment, Stored, concat_columns, key_up_to, seq_of, signed, unsigned};
 use super::desk::{Desk, Resident};
 use super::schema::failed;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::packed::cached::{self, Saved, take_in};
 use crate::window::{TurnFold, Window};
 
 /// After how many batches a head is saved again, at least.
@@ -57,7 +58,7 @@ fn resident(desk: &mut Desk, sid: i64, at: Seq) -> Result<Option<Resident>> {
         return Ok(Some(Resident { head: Head::default(), unsaved: 0, weight: 0 }));
     }
     let segments = desk.segments(sid, at)?;
-    let head = cached(desk, &segments)?.unwrap_or_default();
+    let head = newest(desk, &segments)?.unwrap_or_default();
     if at.0 - head.seq.0 > REPLAY {
         return Ok(None);
     }
@@ -67,7 +68,7 @@ fn resident(desk: &mut Desk, sid: i64, at: Seq) -> Result<Option<Resident>> {
 
 /// Saves a head; tells how long it is.
 pub(super) fn save(desk: &Desk, sid: i64, head: &Head) -> Result<usize> {
-    let text = head.to_json();
+    let text = cached::text(sid, head);
     let data = desk.dictionaries.compress_plain(text.as_bytes())?;
     desk.connection
         .prepare_cached("INSERT OR REPLACE INTO head VALUES (?1, ?2, ?3, ?4)")
@@ -77,26 +78,25 @@ pub(super) fn save(desk: &Desk, sid: i64, head: &Head) -> Result<usize> {
 }
 
 /// The newest saved head that speaks only of what these segments hold.
-fn cached(desk: &Desk, segments: &[Segment]) -> Result<Option<Head>> {
-    let mut select =
-        desk.connection.prepare_cached("SELECT seq, raw, data FROM head WHERE sid = ?1").map_err(failed)?;
+fn newest(desk: &Desk, segments: &[Segment]) -> Result<Option<Head>> {
     for segment in segments.iter().rev() {
-        let row = select
-            .query_row([segment.sid], |row| Ok((Seq(unsigned(row, 0)?), unsigned(row, 1)?, row.get::<_, Vec<u8>>(2)?)));
-        let Some((seq, raw, data)) = row.optional().map_err(failed)? else {
-            continue;
-        };
-        if seq > segment.until {
-            continue;
-        }
         // A head that cannot be read is made anew.
-        let text = zstd::bulk::decompress(&data, usize::try_from(raw).unwrap_or_default()).ok();
-        let head = text.and_then(|text| String::from_utf8(text).ok()).and_then(|text| Head::from_json(&text).ok());
-        if let Some(head) = head.filter(|head| head.seq == seq) {
+        if let Some(Saved { seq, head: Some(head) }) = saved(desk, segment.sid)?
+            && seq <= segment.until
+        {
             return Ok(Some(head));
         }
     }
     Ok(None)
+}
+
+/// The saved head of a session row.
+pub(super) fn saved(desk: &Desk, sid: i64) -> Result<Option<Saved>> {
+    let mut select =
+        desk.connection.prepare_cached("SELECT seq, raw, data FROM head WHERE sid = ?1").map_err(failed)?;
+    let row = select.query_row([sid], |row| Ok((Seq(unsigned(row, 0)?), unsigned(row, 1)?, row.get::<_, Vec<u8>>(2)?)));
+    let row = row.optional().map_err(failed)?;
+    Ok(row.map(|(seq, raw, data)| Saved::of(sid, seq, raw, &data)))
 }
 
 /// Brings a head to the end of the segments; tells how many batches that took.
@@ -111,13 +111,6 @@ fn replay(desk: &mut Desk, segments: &[Segment], mut head: Head) -> Result<(Head
         }
     }
     Ok((head, replayed))
-}
-
-fn take_in(head: &mut Head, batch: &Batch) -> Result<()> {
-    for (entry, seq) in batch.events.iter().zip(batch.seq.0..) {
-        head.apply(Seq(seq), &entry.event).map_err(|error| Error::from(error).seq(Seq(seq)))?;
-    }
-    Ok(())
 }
 
 /// A head at the end of a session, and whether making it took so long that it should be saved.
@@ -140,7 +133,7 @@ pub(super) fn head(desk: &mut Desk, session: &SessionId) -> Result<Made> {
 }
 
 fn head_of(desk: &mut Desk, place: &Place, segments: &[Segment]) -> Result<Made> {
-    let start = cached(desk, segments)?.unwrap_or_default();
+    let start = newest(desk, segments)?.unwrap_or_default();
     let (head, replayed) = replay(desk, segments, start)?;
     Ok(Made { sid: place.sid, head, worth: worth(replayed) })
 }
@@ -157,7 +150,7 @@ pub(super) fn window(desk: &mut Desk, session: &SessionId, turns: u32) -> Result
     let wanted = place.turns.saturating_sub(u64::from(turns));
     let (rows, open) = rows_since(desk, &segments, wanted)?;
     let first = rows.last().map_or(place.last, |row| Seq(seq_of(row.at).0.saturating_sub(1)));
-    let start = cached(desk, &segments)?.unwrap_or_default();
+    let start = newest(desk, &segments)?.unwrap_or_default();
     let (mut head, mut replayed) = replay(desk, &until(&segments, first), start)?;
     let mut fold = TurnFold::after(u32::try_from(open).unwrap_or(u32::MAX));
     for row in rows.iter().rev() {

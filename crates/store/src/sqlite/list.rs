@@ -79,7 +79,7 @@ impl Desk {
         self.connection.prepare_cached("SELECT 1 FROM tag").and_then(|mut select| select.exists([])).map_err(failed)
     }
 
-    fn tags(&self, sid: i64) -> Result<Vec<(String, String)>> {
+    pub(super) fn tags(&self, sid: i64) -> Result<Vec<(String, String)>> {
         let mut select =
             self.connection.prepare_cached("SELECT key, value FROM tag WHERE sid = ?1 ORDER BY n").map_err(failed)?;
         let tags = select.query_map([sid], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;

@@ -7,6 +7,7 @@
 mod account;
 mod append;
 mod chain;
+mod check;
 mod desk;
 mod erase;
 mod gc;
@@ -18,7 +19,10 @@ mod remove;
 mod repair;
 mod schema;
 mod search;
+mod sound;
 mod store;
+mod tail;
+mod words;
 
 use crate::packed::{dictionary, pack};
 

@@ -32,6 +32,8 @@ pub(super) fn shared_until(desk: &Desk, sid: i64) -> Result<Option<Seq>> {
 fn bury(desk: &mut Desk, sid: i64, until: Seq) -> Result<()> {
     remove_batches(desk, sid, until)?;
     forget(desk, sid)?;
+    // Where its own past ends still matters to its forks.
+    desk.connection.execute("UPDATE fork SET title = NULL, status = NULL WHERE sid = ?1", [sid]).map_err(failed)?;
     desk.connection
         .execute(
             "UPDATE session SET id = NULL, last = ?2, indexed = min(indexed, ?2), title = NULL, status = NULL, \
@@ -53,7 +55,9 @@ fn remove(desk: &mut Desk, sid: i64) -> Result<()> {
         remove_batches(desk, sid, Seq::START)?;
         forget(desk, sid)?;
         desk.connection.execute("DELETE FROM session WHERE sid = ?1", [sid]).map_err(failed)?;
-        desk.connection.execute("DELETE FROM unindexed WHERE sid = ?1", [sid]).map_err(failed)?;
+        for table in ["unindexed", "fork"] {
+            desk.connection.execute(&format!("DELETE FROM {table} WHERE sid = ?1"), [sid]).map_err(failed)?;
+        }
         next = match past {
             Some(past) => orphan(desk, past)?,
             None => None,
@@ -81,8 +85,10 @@ fn orphan(desk: &mut Desk, sid: i64) -> Result<Option<i64>> {
 /// Removes what was derived from a session row.
 fn forget(desk: &mut Desk, sid: i64) -> Result<()> {
     desk.heads.remove(&sid);
-    desk.connection.execute("DELETE FROM head WHERE sid = ?1", [sid]).map_err(failed)?;
-    desk.connection.execute("DELETE FROM tag WHERE sid = ?1", [sid]).map(drop).map_err(failed)
+    for table in ["head", "tag", "fork_tag"] {
+        desk.connection.execute(&format!("DELETE FROM {table} WHERE sid = ?1"), [sid]).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// Removes the batches after `until`, the bodies that only they used, and their words. Tells how many there were.

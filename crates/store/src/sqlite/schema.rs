@@ -13,6 +13,7 @@ use crate::options::{Durability, Options};
 const VERSIONS: &[(&str, &str)] = &[
     ("The first: sessions, batches, bodies, heads, dictionaries and the search index.", V1),
     ("What the search index lacks is a table, so that an append touches one page less.", V2),
+    ("What forks were given by their parents is kept, so that listings can be made anew; heads have sums.", V3),
 ];
 
 const V1: &str = "
@@ -68,6 +69,18 @@ const V2: &str = "
 DROP INDEX session_unindexed;
 CREATE TABLE unindexed (sid INTEGER PRIMARY KEY);
 INSERT INTO unindexed SELECT sid FROM session WHERE indexed < last;
+";
+
+// What a fork's own batches have changed since is said by them: it does not matter here.
+const V3: &str = "
+CREATE TABLE fork (sid INTEGER PRIMARY KEY, past INTEGER NOT NULL, until INTEGER NOT NULL, origin TEXT NOT NULL,
+    created INTEGER NOT NULL, updated INTEGER NOT NULL, title TEXT, status TEXT);
+CREATE TABLE fork_tag (sid INTEGER NOT NULL, n INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (sid, n)) WITHOUT ROWID;
+INSERT INTO fork SELECT sid, past, until, origin, created, updated, title, status FROM session
+    WHERE past IS NOT NULL AND origin IS NOT NULL;
+INSERT INTO fork_tag SELECT tag.* FROM tag JOIN fork USING (sid);
+DELETE FROM head;
 ";
 
 /// Marks the file as ours: `Turn`.
@@ -188,7 +201,7 @@ fn check_owner(connection: &Connection) -> Result<()> {
 }
 
 /// Brings the schema to the newest version, in one transaction that others wait for.
-fn migrate(connection: &mut Connection) -> Result<()> {
+pub(super) fn migrate(connection: &mut Connection) -> Result<()> {
     if number(connection, "user_version")? == VERSIONS.len() as i64 {
         return Ok(());
     }
@@ -207,8 +220,13 @@ fn migrate(connection: &mut Connection) -> Result<()> {
 
 /// What SQLite says, as one of our kinds.
 pub(super) fn failed(error: rusqlite::Error) -> Error {
+    use rusqlite::Error as Said;
     use rusqlite::ErrorCode as Code;
-    if matches!(error, rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)) {
+    let shape = matches!(
+        error,
+        Said::InvalidColumnType(..) | Said::FromSqlConversionFailure(..) | Said::IntegralValueOutOfRange(..)
+    );
+    if shape {
         return super::pack::damaged("a row has another shape").because(error);
     }
     let (kind, hint) = match error.sqlite_error_code() {

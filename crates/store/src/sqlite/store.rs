@@ -11,11 +11,13 @@ use super::chain::{Segment, newest_dictionary, signed};
 use super::desk::{Desk, Writer};
 use super::dictionary::{Dictionaries, Dictionary, Effort, train};
 use super::heads::{Made, Worth};
+use super::pack::check_length;
 use super::schema::{failed, open_reader};
 use super::search::Progress;
-use super::{account, append, erase, gc, heads, lease, remove, repair, search};
+use super::tail::unreachable_commits;
+use super::{account, append, erase, gc, heads, lease, remove, repair, search, sound};
 use crate::error::{Error, Result};
-use crate::options::Options;
+use crate::options::{Notice, Options};
 use crate::power::{
     Accounting, Claim, Erased, Freed, HeadCache, Hit, Lease, Leases, Maintenance, Repair, Repaired, Retention, Search,
     SearchQuery, Usage,
@@ -45,6 +47,8 @@ pub struct SqliteStore {
     writer: Arc<Writer>,
     dictionaries: Arc<Dictionaries>,
     options: Options,
+    /// How many commits stood in the log, when the store was opened, that cannot be read.
+    lost: usize,
 }
 
 impl SqliteStore {
@@ -57,12 +61,16 @@ impl SqliteStore {
     }
 
     fn start(file: &Path, options: Options) -> Result<SqliteStore> {
+        let lost = unreachable_commits(file);
+        if lost > 0 {
+            options.listener.tell(Notice::LostCommits { count: lost });
+        }
         let load = |connection: &rusqlite::Connection| Dictionaries::new(newest_dictionary(connection)?, Effort::Usual);
         let (writer, dictionaries) = Writer::start(file, &options, load)?;
         let (path, shared, clock) = (PathBuf::from(file), Arc::clone(&dictionaries), options.clock.clone());
         let make = move || Ok(Desk::new(open_reader(&path)?, Arc::clone(&shared), clock.clone()));
         let readers = Workers::start(READERS, make);
-        Ok(SqliteStore { readers, writer: Arc::new(writer), dictionaries, options })
+        Ok(SqliteStore { readers, writer: Arc::new(writer), dictionaries, options, lost })
     }
 
     /// Runs a job on a reading connection, as of one moment.
@@ -116,6 +124,7 @@ fn keep_dictionary(desk: &mut Desk, bytes: Vec<u8>) -> Result<()> {
 /// The ranges of a journal to read after `after`, each of about one page.
 fn pages(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<Vec<Segment>> {
     let place = desk.must_find(session)?;
+    check_length(place.last, place.bytes)?;
     let page = (place.bytes / SHARES).clamp(SHORTEST, PAGE);
     let step = (page / (place.bytes / place.last.0.max(1)).max(1)).max(4);
     let mut pages = Vec::new();
@@ -293,8 +302,8 @@ impl Maintenance for SqliteStore {
 
 impl Repair for SqliteStore {
     fn check<'a>(&'a self, session: Option<&'a SessionId>) -> BoxFuture<'a, Result<Vec<Finding>>> {
-        let session = session.cloned();
-        self.look(move |desk| repair::check(desk, session.as_ref()))
+        let (session, lost) = (session.cloned(), self.lost);
+        self.look(move |desk| sound::check(desk, session.as_ref(), lost))
     }
 
     fn repair(&self) -> BoxFuture<'_, Result<Vec<Repaired>>> {

@@ -6,11 +6,14 @@ mod denied;
 #[cfg(feature = "sqlite")]
 mod erase;
 mod flip;
+#[cfg(all(unix, feature = "postgres"))]
+mod flip_rows;
 mod folder;
 #[cfg(all(unix, feature = "postgres"))]
 mod frozen;
 mod kill;
 mod laws;
+mod mend;
 #[cfg(all(unix, feature = "postgres"))]
 mod outage;
 #[cfg(all(unix, feature = "postgres"))]

@@ -29,6 +29,11 @@ pub(crate) fn home() -> Option<Home> {
 
 /// Runs a statement behind the store's back, and gives what it prints.
 pub(crate) fn psql(home: &Home, statement: &str) -> String {
+    try_psql(home, statement).unwrap()
+}
+
+/// Runs a statement behind the store's back; gives what it prints, or why it is refused.
+pub(crate) fn try_psql(home: &Home, statement: &str) -> Result<String, String> {
     let url = home.url();
     let (server, schema) = url.split_once("?schema=").unwrap();
     let output = Command::new(server::programs().unwrap().join("psql"))
@@ -36,8 +41,10 @@ pub(crate) fn psql(home: &Home, statement: &str) -> String {
         .env("PGOPTIONS", format!("-c search_path={schema}"))
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    Ok(String::from_utf8(output.stdout).unwrap().trim().to_owned())
 }
 
 /// Appends one turn with this text.

@@ -324,7 +324,7 @@ fn files_of_others_and_of_newer_versions_are_refused_unchanged() {
 }
 
 /// Every version of the schema that was released.
-const VERSIONS: [u32; 2] = [1, 2];
+const VERSIONS: [u32; 3] = [1, 2, 3];
 
 fn fixture(version: u32) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/store");

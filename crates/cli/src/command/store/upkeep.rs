@@ -63,19 +63,24 @@ fn repair(store: &dyn Store, args: &Verify) -> Ending {
             object([
                 ("session", one.session.as_str().into()),
                 ("saved_until", one.last.0.into()),
-                ("lost", one.lost.as_str().into()),
+                ("lost", one.lost.as_deref().map_or(Json::Null, Json::from)),
+                ("made_anew", texts(&one.anew)),
             ])
         };
         print_json(&object([("repaired", Json::from(repaired.iter().map(one).collect::<Vec<_>>()))]))?;
         return Ok(Exit::Ok);
     }
-    let one = |Repaired { session, last, lost }: &Repaired| {
-        format!("{}: saved up to record {last}; lost {}\n", visible(session.as_str()), visible(lost))
-    };
-    let mut text: String = repaired.iter().map(one).collect();
+    let mut text: String = repaired.iter().map(repaired_text).collect();
     text.push_str(&format!("repaired {}\n", counted(repaired.len(), "session", "sessions")));
     print(&text)?;
     Ok(Exit::Ok)
+}
+
+fn repaired_text(Repaired { session, last, lost, anew }: &Repaired) -> String {
+    let session = visible(session.as_str());
+    let lost = lost.iter().map(|lost| format!("{session}: saved up to record {last}; lost {}\n", visible(lost)));
+    let anew = anew.iter().map(|what| format!("{session}: made anew {}\n", visible(what)));
+    lost.chain(anew).collect()
 }
 
 fn words(finding: &Finding) -> String {
@@ -206,4 +211,30 @@ pub(crate) fn gc(args: &Gc) -> Ending {
 
 pub(super) fn cannot(what: &str) -> Stop {
     Error::new(ErrorKind::Unsupported, what).hint("copy the sessions to an SQLite store").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use turnkeep_model::Seq;
+
+    use super::*;
+
+    #[test]
+    fn a_repair_tells_what_was_lost_and_what_was_made_anew() {
+        let one = |lost: Option<&str>, anew: &[&str]| Repaired {
+            session: SessionId::new("talk"),
+            last: Seq(7),
+            lost: lost.map(str::to_owned),
+            anew: anew.iter().map(|&what| what.to_owned()).collect(),
+        };
+
+        assert_eq!(
+            repaired_text(&one(Some("records 8 to 9"), &[])),
+            "talk: saved up to record 7; lost records 8 to 9\n"
+        );
+        assert_eq!(
+            repaired_text(&one(None, &["the title in the listing"])),
+            "talk: made anew the title in the listing\n"
+        );
+    }
 }

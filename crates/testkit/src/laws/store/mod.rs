@@ -11,6 +11,7 @@ mod list;
 mod load;
 mod power;
 mod script;
+mod sound;
 mod table;
 
 pub use append::{
@@ -36,4 +37,5 @@ pub use power::{
     leases_that_nobody_took_are_renewed, released_leases_are_not_renewed,
 };
 pub use script::{batch, id, said, talk};
+pub use sound::{every_operation_leaves_a_sound_store, lines_without_a_sum_come_back};
 pub use table::{STORE_LAWS, StoreLaw, check, check_drivers};

@@ -78,6 +78,8 @@ laws! { $ [
     leases_that_nobody_took_are_renewed = on_store!(leases_that_nobody_took_are_renewed),
     claims_go_to_one_worker_each = |home| block_on(super::claims_go_to_one_worker_each(home)),
     any_text_can_be_searched_for = on_store!(any_text_can_be_searched_for),
+    every_operation_leaves_a_sound_store = on_store!(every_operation_leaves_a_sound_store),
+    lines_without_a_sum_come_back = on_store!(lines_without_a_sum_come_back),
 ] }
 
 /// Checks the law `name` for a new store of one driver.

@@ -1,0 +1,195 @@
+//! Commits at the end of the write-ahead log that SQLite cannot reach.
+//!
+//! A page of the log whose sum is wrong ends the log for SQLite, which takes everything after it for the leavings of a
+//! write that was cut off, and says nothing. Of a write that was cut off, one commit may stand there that was never
+//! acknowledged. If there are more, or if one changed bit explains the wrong sum, something was lost. It is looked for
+//! before SQLite begins the log anew.
+
+use std::fs;
+use std::path::Path;
+
+/// What stands before all pages of the log, and before each.
+const HEADER: usize = 32;
+const FRAME: usize = 24;
+
+/// The size of a page where the database does not tell.
+const USUAL_PAGE: usize = 4096;
+
+/// How many commits of the log of this database cannot be reached.
+pub(super) fn unreachable_commits(database: &Path) -> usize {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-wal");
+    let read = || Some(Log { bytes: fs::read(&name).ok()?, page: page_size(database) });
+    let Some(first) = read().map(|log| log.broken()) else {
+        return 0;
+    };
+    if first.commits == 0 {
+        return 0;
+    }
+    // Someone may be writing: then it is elsewhere by now.
+    read().map(|log| log.broken()).filter(|again| *again == first).map_or(0, |broken| broken.commits)
+}
+
+/// Where a log ends for SQLite, and how many commits behind that were lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Broken {
+    at: usize,
+    commits: usize,
+}
+
+struct Log {
+    bytes: Vec<u8>,
+    page: usize,
+}
+
+impl Log {
+    fn broken(&self) -> Broken {
+        let (header, rest) = self.bytes.split_at_checked(HEADER).unwrap_or_default();
+        let salts = header.get(16..24).unwrap_or_default();
+        let (order, mut sum) = (Order::of(header), header_sum(header));
+        let mut frames = rest.chunks(FRAME + self.page);
+        if Some(sum) != pair(header, 24) {
+            return Broken { at: 0, commits: lost(frames, salts, cause_in_header(header)) };
+        }
+        for at in 1.. {
+            let before = frames.clone();
+            let Some(frame) = frames.next() else {
+                break;
+            };
+            let start = sum;
+            sum = frame_sum(order, start, frame);
+            if Some(sum) != pair(frame, 16) || frame.get(8..16) != Some(salts) {
+                return Broken { at, commits: lost(before, salts, cause(sum, frame, salts)) };
+            }
+        }
+        Broken { at: rest.len(), commits: 0 }
+    }
+}
+
+/// Why a sum is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    OneBit,
+    Other,
+}
+
+/// How many commits were lost in these pages.
+fn lost<'a>(frames: impl Iterator<Item = &'a [u8]>, salts: &[u8], cause: Cause) -> usize {
+    let commits = frames.filter(|frame| is_commit(frame, salts)).count();
+    match cause {
+        Cause::OneBit => commits,
+        Cause::Other if commits > 1 => commits,
+        Cause::Other => 0,
+    }
+}
+
+fn header_sum(header: &[u8]) -> [u32; 2] {
+    Order::of(header).sum([0, 0], header.get(..24).unwrap_or_default())
+}
+
+fn frame_sum(order: Order, start: [u32; 2], frame: &[u8]) -> [u32; 2] {
+    let sum = order.sum(start, frame.get(..8).unwrap_or_default());
+    order.sum(sum, frame.get(FRAME..).unwrap_or_default())
+}
+
+fn cause_in_header(header: &[u8]) -> Cause {
+    let right_with = |at: usize| {
+        let mut header = header.to_vec();
+        header.get_mut(at / 8).into_iter().for_each(|byte| *byte ^= 1 << (at % 8));
+        Some(header_sum(&header)) == pair(&header, 24)
+    };
+    if (0..header.len() * 8).any(right_with) { Cause::OneBit } else { Cause::Other }
+}
+
+/// Why a page does not match its sum, which should be `told`, or the salts of the log.
+fn cause(told: [u32; 2], frame: &[u8], salts: &[u8]) -> Cause {
+    let (Some(stored), Some(own)) = (pair(frame, 16), frame.get(8..16)) else {
+        return Cause::Other;
+    };
+    let differing = |a: &[u8], b: &[u8]| a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
+    let bits = |sum: [u32; 2]| [sum[0].to_be_bytes(), sum[1].to_be_bytes()].concat();
+    let (salt, sum) = (differing(own, salts), differing(&bits(stored), &bits(told)));
+    let content = || one_bit_away(told, stored, (frame.len() - FRAME + 8) / 8);
+    match (salt, sum) {
+        (1, 0) | (0, 1) => Cause::OneBit,
+        (0, _) if content() => Cause::OneBit,
+        _ => Cause::Other,
+    }
+}
+
+/// Whether a page was the last of a commit to this log, and not to one that was there before it. A changed bit spares one
+/// of the two salts.
+fn is_commit(frame: &[u8], salts: &[u8]) -> bool {
+    let salted = [(8, 0), (12, 4)].into_iter().any(|(own, log)| {
+        frame.get(own..own + 4).is_some_and(|salt| salt != [0; 4] && Some(salt) == salts.get(log..log + 4))
+    });
+    salted && word(frame, 4) != Some(0)
+}
+
+/// How the numbers of a sum are written.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    Little,
+    Big,
+}
+
+impl Order {
+    fn of(header: &[u8]) -> Order {
+        if header.get(3).is_some_and(|byte| byte & 1 == 1) { Order::Big } else { Order::Little }
+    }
+
+    fn sum(self, start: [u32; 2], bytes: &[u8]) -> [u32; 2] {
+        let [mut a, mut b] = start;
+        let number = |word: [u8; 4]| match self {
+            Order::Little => u32::from_le_bytes(word),
+            Order::Big => u32::from_be_bytes(word),
+        };
+        let (words, _) = bytes.as_chunks::<4>();
+        for two in words.chunks_exact(2) {
+            if let [first, second] = two {
+                a = a.wrapping_add(number(*first)).wrapping_add(b);
+                b = b.wrapping_add(number(*second)).wrapping_add(a);
+            }
+        }
+        [a, b]
+    }
+}
+
+/// Whether one changed bit in `pairs` pairs of numbers makes the one sum the other. A sum is linear: what a number
+/// adds to it depends only on how many come after it.
+fn one_bit_away(told: [u32; 2], stored: [u32; 2], pairs: usize) -> bool {
+    let missing = [stored[0].wrapping_sub(told[0]), stored[1].wrapping_sub(told[1])];
+    let (mut first, mut second) = ([1u32, 1u32], [0u32, 1u32]);
+    let next = |[a, b]: [u32; 2]| [a.wrapping_add(b), a.wrapping_add(b).wrapping_add(b)];
+    let reaches = |[a, b]: [u32; 2]| {
+        (0..32).any(|bit| {
+            let (a, b) = (a << bit, b << bit);
+            missing == [a, b] || missing == [a.wrapping_neg(), b.wrapping_neg()]
+        })
+    };
+    (0..pairs).any(|_| {
+        let found = reaches(first) || reaches(second);
+        (first, second) = (next(first), next(second));
+        found
+    })
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn pair(bytes: &[u8], at: usize) -> Option<[u32; 2]> {
+    Some([word(bytes, at)?, word(bytes, at + 4)?])
+}
+
+/// The size of a page of a database, as its first page says.
+fn page_size(database: &Path) -> usize {
+    use std::io::Read;
+    let mut start = [0; 18];
+    let read = fs::File::open(database).and_then(|mut file| file.read_exact(&mut start));
+    match (read, start) {
+        (Ok(()), [.., 0, 1]) => 1 << 16,
+        (Ok(()), [.., high, low]) if high >= 2 && low == 0 && high.is_power_of_two() => usize::from(high) << 8,
+        _ => USUAL_PAGE,
+    }
+}
