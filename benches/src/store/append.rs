@@ -26,7 +26,7 @@ const MEASURED: usize = 60;
 const OURS: &str = "append.db";
 const RAW: &str = "append-raw.db";
 
-pub(super) const WRITERS: usize = 8;
+const WRITERS: usize = 8;
 const TURNS_EACH: usize = 60;
 
 /// Measures the append of a turn, each batch with one sync, after histories of several lengths.
@@ -157,10 +157,10 @@ pub(crate) fn writers(report: &mut Report, scratch: &Path) -> Outcome<()> {
     Ok(())
 }
 
-pub(super) type Note<'a> = dyn FnMut(&mut dyn FnMut() -> Outcome<()>) -> Outcome<()> + 'a;
+type Note<'a> = dyn FnMut(&mut dyn FnMut() -> Outcome<()>) -> Outcome<()> + 'a;
 
 /// How long all writers took together, and the longest that one of them waited for one batch.
-pub(super) fn crowd(work: impl Fn(usize, &mut Note<'_>) -> Outcome<()> + Sync) -> Outcome<(Duration, Duration)> {
+fn crowd(work: impl Fn(usize, &mut Note<'_>) -> Outcome<()> + Sync) -> Outcome<(Duration, Duration)> {
     let (longest, failure) = (Mutex::new(Duration::ZERO), Mutex::new(None::<String>));
     let start = Instant::now();
     thread::scope(|scope| {

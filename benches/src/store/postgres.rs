@@ -2,7 +2,7 @@
 
 const NAME: &str = "postgres, turns a second after 10 / raw inserts of their batches";
 
-/// Measures one who appends turn by turn, each batch a commit, and eight at once.
+/// Measures one who appends turn by turn, each batch a commit.
 #[cfg(not(feature = "postgres"))]
 pub(crate) fn append(report: &mut crate::report::Report) -> crate::Outcome<()> {
     report.skipped(NAME, "no PostgreSQL could be started");
@@ -21,22 +21,17 @@ mod driven {
     use turnkeep_model::{Batch, SessionId};
     use turnkeep_store::{Store, open};
 
-    use super::super::append::{WRITERS, crowd};
     use super::super::journal;
     use super::NAME;
     use crate::Outcome;
-    use crate::race::{clocked, race, tenth};
+    use crate::race::{clocked, tenth};
     use crate::report::{Bound, Report, Row};
 
-    /// After how many turns it is measured, for how many, and how many turns each of eight writers appends.
+    /// After how many turns it is measured, and for how many.
     const LENGTHS: [usize; 2] = [10, 1_000];
     const MEASURED: usize = 200;
-    const EACH: usize = 40;
 
-    /// How often the eight are measured; the best counts on both sides.
-    const ROUNDS: usize = 4;
-
-    /// Measures one who appends turn by turn, each batch a commit, and eight at once.
+    /// Measures one who appends turn by turn, each batch a commit.
     pub(crate) fn append(report: &mut Report) -> Outcome<()> {
         let Ok(url) = std::env::var("TURNKEEP_POSTGRES") else {
             report.skipped(NAME, "TURNKEEP_POSTGRES names no database");
@@ -52,10 +47,7 @@ mod driven {
 
     fn measure(report: &mut Report, url: &str, place: &str) -> Outcome<()> {
         let store = open(place)?;
-        for length in LENGTHS {
-            turns(report, &*store, url, length)?;
-        }
-        writers(report, &*store, url)
+        LENGTHS.into_iter().try_for_each(|length| turns(report, &*store, url, length))
     }
 
     /// The turns after a history, in turns with the raw side.
@@ -80,34 +72,6 @@ mod driven {
         let per = u32::try_from(MEASURED)?;
         let name = format!("processor time of that after {length} / raw inserts");
         report.measured(Row::time(name, cpu / per, raw_cpu / per, Bound::AtMost(3.0)));
-        Ok(())
-    }
-
-    /// Eight who append at once, each to a session of its own; the raw ones have a connection each.
-    fn writers(report: &mut Report, store: &dyn Store, url: &str) -> Outcome<()> {
-        let work: Vec<Batch> = journal::session(EACH).flatten().collect();
-        let raw: Vec<Raw> = (0..WRITERS).map(|_| Raw::open(url)).collect::<Outcome<_>>()?;
-        let name = |writer: usize, round: usize| format!("writer {writer} round {round}");
-        let (mut round, mut raw_round) = (0, 0);
-        let ours = || {
-            round += 1;
-            let write = |writer, batch: &Batch| {
-                journal::append(store, &SessionId::new(name(writer, round)), std::slice::from_ref(batch))
-            };
-            Ok(crowd(|writer, note| work.iter().try_for_each(|batch| note(&mut || write(writer, batch))))?.0)
-        };
-        let theirs = || {
-            raw_round += 1;
-            let write = |writer: usize, batch| match raw.get(writer) {
-                Some(raw) => raw.insert(&name(writer, raw_round), batch),
-                None => Ok(()),
-            };
-            Ok(crowd(|writer, note| work.iter().try_for_each(|batch| note(&mut || write(writer, batch))))?.0)
-        };
-        let times = race(ROUNDS, ours, theirs)?;
-        let rate = |time: Duration| (WRITERS * work.len()) as f64 / time.as_secs_f64();
-        let name = "postgres, 8 writers, batches a second / raw inserts a second";
-        report.measured(Row::number(name, rate(times.ours), rate(times.theirs), "/s", Bound::AtLeast(0.8)));
         Ok(())
     }
 
