@@ -7,12 +7,14 @@ use std::time::Duration;
 use clap::{ArgGroup, Args as Group, ValueEnum};
 use turnkeep_codec::Target;
 use turnkeep_model::Json;
-use turnkeep_store::{Error, ErrorKind, Sort, Store, open};
+use turnkeep_store::{Error, ErrorKind, Listener, Notice, Options, Sort, Store, open_with};
 
 use crate::args::{Reading, target};
 use crate::exit::Stop;
 use crate::policy_args::Reducing;
 use crate::reduce_args::{Condensing, Packing};
+use crate::terminal::{counted, say};
+use crate::visible::visible;
 
 /// Which store is meant.
 #[derive(Group)]
@@ -39,7 +41,7 @@ impl Place {
 
     /// Opens the store; makes it if need be.
     pub(crate) fn open(&self) -> Result<Arc<dyn Store>, Stop> {
-        Ok(open(&self.url()?)?)
+        open(&self.url()?)
     }
 
     /// Opens a store that is there.
@@ -50,8 +52,28 @@ impl Place {
                 .file(file)
                 .hint("`turnkeep import FILE` makes one; --store URL names another")
                 .into()),
-            None => Ok(open(&url)?),
+            None => open(&url),
         }
+    }
+}
+
+/// Opens a store by its URL; what it does on its own is said on standard error.
+pub(crate) fn open(url: &str) -> Result<Arc<dyn Store>, Stop> {
+    let listener = Listener::new(|notice| say(&visible(&noted(&notice))));
+    Ok(open_with(url, Options { listener, ..Options::default() })?)
+}
+
+fn noted(notice: &Notice) -> String {
+    match notice {
+        Notice::TornTail { session, bytes } => {
+            format!("note: {bytes} bytes at the end of `{session}`, never acknowledged, were cut off")
+        }
+        Notice::LostCommits { count } => format!(
+            "warning: the log of the store is damaged, and its last {} lost\n  help: restore it from a backup, or see what is \
+             left with `turnkeep verify`",
+            counted(*count, "commit is", "commits are")
+        ),
+        _ => "note: the store mended itself; `turnkeep verify` tells more".to_owned(),
     }
 }
 

@@ -336,3 +336,17 @@ fn a_copy_that_was_interrupted_goes_on() {
     let origin = |store: &str| place.run(&format!("ls --parent s00.jsonl --store {store}")).ends(0).out.lines().count();
     assert_eq!((origin("file:to"), origin("sqlite:s.db")), (2, 2));
 }
+
+#[test]
+fn what_a_store_cuts_off_is_told_by_whatever_command_meets_it() {
+    let place = three();
+    place.run("import a.jsonl --store file:s").ends(0);
+    let whole = place.text("s/a.turnkeep.jsonl");
+    let place = place.with("s/a.turnkeep.jsonl", whole + "{\"seq\":3,\"eve");
+
+    let first = place.run("tag a --title Mine --store file:s").ends(0);
+    let second = place.run("tag a --title Yours --store file:s").ends(0);
+
+    assert_eq!(first.err, "note: 13 bytes at the end of `a`, never acknowledged, were cut off\n");
+    assert_eq!(second.err, "");
+}

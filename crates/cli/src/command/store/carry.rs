@@ -6,7 +6,7 @@ use pollster::block_on;
 use turnkeep_codec::EncodeOptions;
 use turnkeep_model::{Archive, Journal, SessionId};
 use turnkeep_store::url::{DRIVERS, Keeps};
-use turnkeep_store::{Copying, ErrorKind, Imported, Store, StoreExt, Summary, open};
+use turnkeep_store::{Copying, ErrorKind, Imported, Store, StoreExt, Summary};
 
 use super::super::convert::{file_of, packed, write};
 use super::super::{Ending, condense, reduced};
@@ -16,7 +16,7 @@ use crate::exit::{Exit, Stop};
 use crate::policy_args::Manner;
 use crate::progress::Progress;
 use crate::report::{self, object, say_losses};
-use crate::store_args::{Copy, Export, Import, Place, file_of as file_of_store};
+use crate::store_args::{Copy, Export, Import, Place, file_of as file_of_store, open};
 use crate::terminal::{counted, json_bytes};
 use crate::visible::visible;
 
