@@ -6,7 +6,6 @@
 #[cfg(feature = "http")]
 mod agent;
 mod cassette;
-#[cfg(feature = "http")]
 mod endpoints;
 #[cfg(feature = "http")]
 mod fallback;
