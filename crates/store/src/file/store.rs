@@ -94,9 +94,7 @@ impl Store for FileStore {
     }
 
     has_powers! {
-        accounting: Accounting,
-        maintenance: Maintenance,
-        repair: Repair,
+        accounting: Accounting, maintenance: Maintenance, repair: Repair,
     }
 }
 

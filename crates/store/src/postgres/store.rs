@@ -158,12 +158,8 @@ impl Store for PostgresStore {
     }
 
     has_powers! {
-        search: Search,
-        leases: Leases,
-        head_cache: HeadCache,
-        accounting: Accounting,
-        maintenance: Maintenance,
-        repair: Repair,
+        search: Search, leases: Leases, head_cache: HeadCache,
+        accounting: Accounting, maintenance: Maintenance, repair: Repair,
     }
 }
 

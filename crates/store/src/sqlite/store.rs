@@ -191,12 +191,8 @@ impl Store for SqliteStore {
     }
 
     has_powers! {
-        search: Search,
-        leases: Leases,
-        head_cache: HeadCache,
-        accounting: Accounting,
-        maintenance: Maintenance,
-        repair: Repair,
+        search: Search, leases: Leases, head_cache: HeadCache,
+        accounting: Accounting, maintenance: Maintenance, repair: Repair,
     }
 }
 
