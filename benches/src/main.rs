@@ -19,6 +19,7 @@ mod report;
 mod runtime;
 mod sessions;
 mod store;
+mod tokens;
 mod turns;
 mod wires;
 

@@ -65,7 +65,7 @@ fn run(words: &[&str]) -> Outcome<()> {
 
 /// Measurements of an unoptimised build would say nothing.
 fn bench(workspace: &Workspace, words: &[&str]) -> Outcome<()> {
-    let mut build = vec!["run", "--release", "--quiet", "--package", "turnkeep-bench"];
+    let mut build = vec!["run", "--release", "--quiet", "--package", "turnkeep-bench", "--features", "tokens"];
     let store = matches!(words, [] | ["all" | "store" | "postgres" | "--write", ..]);
     // As in earnest: what is acknowledged is on the disk.
     let postgres = store.then(|| Postgres::find(Sync::On));

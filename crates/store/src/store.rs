@@ -74,6 +74,17 @@ pub trait Store: Send + Sync + 'static {
     }
 }
 
+/// Hands out the powers that a store implements itself, each by its method and its trait.
+macro_rules! has_powers {
+    ($($power:ident: $of:ident,)*) => {
+        $(fn $power(&self) -> Option<&dyn $of> {
+            Some(self)
+        })*
+    };
+}
+
+pub(crate) use has_powers;
+
 /// What a deletion left behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Deleted {

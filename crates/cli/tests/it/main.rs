@@ -12,6 +12,7 @@ mod repair;
 mod run;
 #[cfg(feature = "sqlite")]
 mod store;
+#[cfg(feature = "sqlite")]
 mod stores;
 mod talk;
 mod turns;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use turnkeep_model::{Decimal, ErrorKind, Options};
 use turnkeep_provider::endpoint::{Endpoints, HeaderSource, Level, Reference, Source};
-use turnkeep_provider::{KeySource, Payload, Prices, Proxy, Retry, Streaming, Timeouts};
+use turnkeep_provider::{KeySource, Payload, Prices, Proxy, Retry, Streaming, Timeouts, WireModel};
 
-use crate::kit;
+use crate::stage::vendor;
 
 fn source(level: Level, text: &str) -> Source {
     let folder = if level == Level::User { "/home/u/.config/turnkeep" } else { "/project" };
@@ -221,12 +221,16 @@ fn a_region_gives_the_address_of_bedrock() {
     assert_eq!(endpoints.all()[0].base_url, "https://bedrock-runtime.eu-west-1.amazonaws.com");
 }
 
+fn open(endpoints: &Endpoints) -> turnkeep_model::Result<Vec<Arc<WireModel>>> {
+    endpoints.open("a", &|_| Ok(Arc::new(vendor("ollama.chat", "turnkeep_script: 1\nanswers: [hello]\n"))))
+}
+
 #[test]
 fn a_key_that_is_not_there_is_told_when_the_model_is_opened() {
     let text = "[endpoint.a]\nprovider = \"openai\"\nmodel = \"m\"\nkey = { env = \"TURNKEEP_NO_SUCH_KEY\" }\n";
     let endpoints = read(text).unwrap();
 
-    let error = endpoints.open("a", &|_| Ok(Arc::new(kit::http()))).unwrap_err();
+    let error = open(&endpoints).unwrap_err();
 
     assert_eq!(error.to_string(), "the variable TURNKEEP_NO_SUCH_KEY is not set");
 }
@@ -235,7 +239,7 @@ fn a_key_that_is_not_there_is_told_when_the_model_is_opened() {
 fn a_model_comes_with_those_it_falls_back_to() {
     let text = "[endpoint.a]\nprovider = \"ollama\"\nmodel = \"m\"\nfallback = [\"id:2\"]\n[endpoint.b]\nid = \"2\"\nprovider = \"vllm\"\nmodel = \"n\"\n";
 
-    let models = read(text).unwrap().open("a", &|_| Ok(Arc::new(kit::http()))).unwrap();
+    let models = open(&read(text).unwrap()).unwrap();
 
     let names: Vec<&str> = models.iter().map(|model| model.name()).collect();
     assert_eq!(names, ["a", "b"]);

@@ -3,19 +3,30 @@
 #![allow(clippy::print_stdout, reason = "tests say how much they tried")]
 #![allow(clippy::result_large_err, reason = "a fault is told in full")]
 
+#[cfg(feature = "http")]
 mod agent;
 mod cassette;
 mod endpoints;
+#[cfg(feature = "http")]
 mod fallback;
+#[cfg(feature = "http")]
 mod faults;
+#[cfg(feature = "http")]
 mod kit;
+#[cfg(feature = "http")]
 mod mock;
+#[cfg(feature = "http")]
 mod network;
+#[cfg(feature = "http")]
 mod recorded;
+#[cfg(feature = "http")]
 mod retries;
 mod scripted;
+#[cfg(feature = "http")]
 mod secrets;
+#[cfg(feature = "http")]
 mod server;
 mod stage;
 mod switch;
+#[cfg(feature = "http")]
 mod wires;

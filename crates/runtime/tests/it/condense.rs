@@ -14,9 +14,10 @@ use turnkeep_model::{
 use turnkeep_runtime::condense::{Asked, Extract, Outcome, Settings, Summariser, Task, condense, summarise};
 use turnkeep_runtime::port::{Answer, Deltas, Identity, Model, ModelError, Request, SystemClock};
 use turnkeep_runtime::{Recorder, say};
-use turnkeep_store::{BoxFuture, Store, StoreExt, open};
+use turnkeep_store::{BoxFuture, Store, StoreExt};
+use turnkeep_testkit::Home;
 
-use crate::kit::{memory, ports};
+use crate::kit::{memory, ports, schemes};
 
 /// An exchange of two turns: a question, a tool call with its result, an answer.
 fn exchange(n: u32) -> [Turn; 2] {
@@ -77,8 +78,9 @@ fn summary(session: &Session) -> Vec<(usize, String)> {
 
 #[test]
 fn a_stored_session_is_condensed_by_one_record_and_can_be_expanded_again() {
-    for url in ["memory:".to_owned(), file_url(), sqlite_url()] {
-        let store = open(&url).unwrap();
+    for scheme in schemes() {
+        let home = Home::new(scheme);
+        let store = home.open();
         let id = stored(&store, talk(8));
         let before = load(&*store, &id);
         let last = block_on(store.last(&id)).unwrap();
@@ -96,16 +98,8 @@ fn a_stored_session_is_condensed_by_one_record_and_can_be_expanded_again() {
         assert_eq!(fold(&journal).unwrap().turns, after.turns);
         assert_eq!(expanded(&journal).unwrap().turns, before.turns);
         let window = block_on(store.load_window(&id, 12)).unwrap();
-        assert_eq!(window.head.session.turns, after.turns[4..], "{url}");
+        assert_eq!(window.head.session.turns, after.turns[4..], "{scheme}");
     }
-}
-
-fn file_url() -> String {
-    format!("file:{}", tempfile::tempdir().unwrap().keep().display())
-}
-
-fn sqlite_url() -> String {
-    format!("sqlite:{}", tempfile::tempdir().unwrap().keep().join("s.db").display())
 }
 
 #[test]

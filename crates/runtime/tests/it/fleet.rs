@@ -9,12 +9,19 @@ use turnkeep_model::{CallId, Options, SessionId, Status, Usage};
 use turnkeep_runtime::human::{Judgement, Knowledge, decide, resolve};
 use turnkeep_runtime::port::{Answer, Consent, Settings, ToolError, ToolOutput};
 use turnkeep_runtime::{Agent, Carry, Recorder, Worker, handoff, say};
-use turnkeep_store::{Store, StoreExt, open};
+use turnkeep_store::{Store, StoreExt};
+use turnkeep_testkit::Home;
 
-use crate::kit::{Fake, World, agent, calling, history, memory, ports};
+use crate::kit::{Fake, World, agent, calling, history, memory, ports, schemes};
 
-fn sqlite(folder: &tempfile::TempDir) -> Arc<dyn Store> {
-    open(&format!("sqlite:{}", folder.path().join("s.db").display())).unwrap()
+/// Runs a test over every store that has leases.
+fn each_fleet(test: impl Fn(Arc<dyn Store>)) {
+    for home in schemes().into_iter().map(Home::new) {
+        let store = home.open();
+        if store.leases().is_some() {
+            test(store);
+        }
+    }
 }
 
 fn charging(world: &World) -> Agent {
@@ -23,47 +30,49 @@ fn charging(world: &World) -> Agent {
 
 #[test]
 fn a_worker_takes_up_what_a_dead_one_left_and_rests_when_nothing_waits() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, world) = (sqlite(&folder), World::default());
-    // A run that died after the question was recorded.
-    let session = turnkeep_model::Session { id: Some("s".into()), ..charging(&world).session() };
-    block_on(Recorder::create(store.clone(), session, ports())).unwrap();
-    block_on(say(&*store, &"s".into(), &ports(), "go")).unwrap();
-    let worker = Worker::new("w1", charging(&world), store.clone(), Default::default());
+    each_fleet(|store| {
+        let world = World::default();
+        // A run that died after the question was recorded.
+        let session = turnkeep_model::Session { id: Some("s".into()), ..charging(&world).session() };
+        block_on(Recorder::create(store.clone(), session, ports())).unwrap();
+        block_on(say(&*store, &"s".into(), &ports(), "go")).unwrap();
+        let worker = Worker::new("w1", charging(&world), store.clone(), Default::default());
 
-    let (id, went) = block_on(worker.work()).unwrap().unwrap();
+        let (id, went) = block_on(worker.work()).unwrap().unwrap();
 
-    assert_eq!((id, went.unwrap().text.as_deref()), (SessionId::new("s"), Some("done")));
-    assert_eq!(world.acted("c"), 1);
-    assert!(block_on(worker.work()).unwrap().is_none());
+        assert_eq!((id, went.unwrap().text.as_deref()), (SessionId::new("s"), Some("done")));
+        assert_eq!(world.acted("c"), 1);
+        assert!(block_on(worker.work()).unwrap().is_none());
 
-    // Someone speaks: there is work again.
-    block_on(say(&*store, &"s".into(), &ports(), "and now?")).unwrap();
-    let (_, went) = block_on(worker.work()).unwrap().unwrap();
-    assert!(matches!(went.unwrap().status, Status::Failed(_)), "the script is over");
+        // Someone speaks: there is work again.
+        block_on(say(&*store, &"s".into(), &ports(), "and now?")).unwrap();
+        let (_, went) = block_on(worker.work()).unwrap().unwrap();
+        assert!(matches!(went.unwrap().status, Status::Failed(_)), "the script is over");
+    });
 }
 
 #[test]
 fn a_worker_that_was_overtaken_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, world) = (sqlite(&folder), World::default());
-    let (there, other) = (store.clone(), World::default());
-    let stolen = Fake::new("act", Effect::Keyed, move |context| {
-        let next = Recorder::resume(there.clone(), &context.session, Default::default());
-        let mut recorder = block_on(next).unwrap();
-        block_on(charging(&other).resume(&mut recorder)).unwrap();
-        Ok(ToolOutput::text("late"))
+    each_fleet(|store| {
+        let world = World::default();
+        let (there, other) = (store.clone(), World::default());
+        let stolen = Fake::new("act", Effect::Keyed, move |context| {
+            let next = Recorder::resume(there.clone(), &context.session, Default::default());
+            let mut recorder = block_on(next).unwrap();
+            block_on(charging(&other).resume(&mut recorder)).unwrap();
+            Ok(ToolOutput::text("late"))
+        });
+        let slow = agent(vec![calling(&[("c", "act", "{}")]), Answer::text("never")], vec![stolen]);
+        let session = turnkeep_model::Session { id: Some("s".into()), ..slow.session() };
+        block_on(Recorder::create(store.clone(), session, ports())).unwrap();
+        block_on(say(&*store, &"s".into(), &ports(), "go")).unwrap();
+
+        let (_, went) = block_on(Worker::new("w1", slow, store.clone(), Default::default()).work()).unwrap().unwrap();
+
+        assert_eq!(went.unwrap_err().name(), Some("Fenced"));
+        assert_eq!(history(&block_on(store.load(&"s".into())).unwrap().session)[3], "1 assistant: done");
+        assert_eq!(world.total(), 0);
     });
-    let slow = agent(vec![calling(&[("c", "act", "{}")]), Answer::text("never")], vec![stolen]);
-    let session = turnkeep_model::Session { id: Some("s".into()), ..slow.session() };
-    block_on(Recorder::create(store.clone(), session, ports())).unwrap();
-    block_on(say(&*store, &"s".into(), &ports(), "go")).unwrap();
-
-    let (_, went) = block_on(Worker::new("w1", slow, store.clone(), Default::default()).work()).unwrap().unwrap();
-
-    assert_eq!(went.unwrap_err().name(), Some("Fenced"));
-    assert_eq!(history(&block_on(store.load(&"s".into())).unwrap().session)[3], "1 assistant: done");
-    assert_eq!(world.total(), 0);
 }
 
 #[test]

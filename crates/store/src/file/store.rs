@@ -13,7 +13,7 @@ use crate::lent;
 use crate::options::Options;
 use crate::power::{Accounting, Erased, Freed, Maintenance, Repair, Repaired, Retention, Usage};
 use crate::query::{Page, Query};
-use crate::store::{self, Batches, BoxFuture, Deleted, Store};
+use crate::store::{self, Batches, BoxFuture, Deleted, Store, has_powers};
 use crate::summary::Effects;
 use crate::verify::Finding;
 use crate::work::Workers;
@@ -93,16 +93,8 @@ impl Store for FileStore {
         self.run(move |shelf| shelf.delete(&session))
     }
 
-    fn accounting(&self) -> Option<&dyn Accounting> {
-        Some(self)
-    }
-
-    fn maintenance(&self) -> Option<&dyn Maintenance> {
-        Some(self)
-    }
-
-    fn repair(&self) -> Option<&dyn Repair> {
-        Some(self)
+    has_powers! {
+        accounting: Accounting, maintenance: Maintenance, repair: Repair,
     }
 }
 

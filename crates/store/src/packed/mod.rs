@@ -4,3 +4,4 @@ pub(crate) mod cached;
 pub(crate) mod dictionary;
 pub(crate) mod pack;
 pub(crate) mod ready;
+pub(crate) mod segment;

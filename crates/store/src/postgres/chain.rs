@@ -19,6 +19,7 @@ macro_rules! rows {
     };
 }
 
+pub(super) use crate::packed::segment::Segment;
 pub(super) use rows;
 
 /// A session row.
@@ -30,14 +31,6 @@ pub(super) struct Place {
     pub(super) bytes: u64,
     pub(super) epoch: i64,
     past: Option<i64>,
-}
-
-/// A part of a journal: the batches of one session row, up to a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Segment {
-    pub(super) sid: i64,
-    pub(super) after: Seq,
-    pub(super) until: Seq,
 }
 
 /// Finds a session.
@@ -211,18 +204,13 @@ pub(super) async fn pages(client: &impl GenericClient, session: &SessionId, afte
     check_length(place.last, place.bytes)?;
     let step = (PAGE / (place.bytes / place.last.0.max(1)).max(1)).max(16);
     let mut pages = Vec::new();
-    for segment in segments(client, &place).await?.into_iter().filter(|segment| segment.until > after) {
-        let mut from = segment.after;
+    for mut segment in segments(client, &place).await?.into_iter().filter(|segment| segment.until > after) {
         // The batch that holds the record after `after` may begin before it.
-        if after > from {
+        if after > segment.after {
             let row = row_with(client, segment.sid, after.next()).await?;
-            from = row.map_or(after, |row| Seq(row.first.0.saturating_sub(1)));
+            segment.after = row.map_or(after, |row| Seq(row.first.0.saturating_sub(1)));
         }
-        while from < segment.until {
-            let until = Seq(from.0.saturating_add(step)).min(segment.until);
-            pages.push(Segment { sid: segment.sid, after: from, until });
-            from = until;
-        }
+        pages.extend(segment.pieces(step));
     }
     Ok(pages)
 }

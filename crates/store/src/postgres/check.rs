@@ -111,10 +111,7 @@ pub(super) async fn fold(
         if let Some(given) = given.take_if(|_| segment.sid == sid) {
             folded.summary.give(&given);
         }
-        let mut part = Segment { until: segment.after, ..segment };
-        while part.until < segment.until {
-            part =
-                Segment { after: part.until, until: Seq(part.until.0.saturating_add(STEP)).min(segment.until), ..part };
+        for part in segment.pieces(STEP) {
             if fold_part(client, base, part, &mut folded, &mut take).await? == 0 {
                 break;
             }

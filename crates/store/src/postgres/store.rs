@@ -20,7 +20,7 @@ use crate::power::{
     SearchQuery, Usage,
 };
 use crate::query::{Page, Query};
-use crate::store::{Batches, BoxFuture, Deleted, Store, check_id};
+use crate::store::{Batches, BoxFuture, Deleted, Store, check_id, has_powers};
 use crate::verify::Finding;
 use crate::window::Window;
 use crate::work::gone;
@@ -157,28 +157,9 @@ impl Store for PostgresStore {
         self.run(async move { remove::delete(&base, &session).await })
     }
 
-    fn search(&self) -> Option<&dyn Search> {
-        Some(self)
-    }
-
-    fn leases(&self) -> Option<&dyn Leases> {
-        Some(self)
-    }
-
-    fn head_cache(&self) -> Option<&dyn HeadCache> {
-        Some(self)
-    }
-
-    fn accounting(&self) -> Option<&dyn Accounting> {
-        Some(self)
-    }
-
-    fn maintenance(&self) -> Option<&dyn Maintenance> {
-        Some(self)
-    }
-
-    fn repair(&self) -> Option<&dyn Repair> {
-        Some(self)
+    has_powers! {
+        search: Search, leases: Leases, head_cache: HeadCache,
+        accounting: Accounting, maintenance: Maintenance, repair: Repair,
     }
 }
 

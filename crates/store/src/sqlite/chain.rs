@@ -20,6 +20,7 @@ macro_rules! concat_columns {
     };
 }
 
+pub(super) use crate::packed::segment::Segment;
 pub(super) use concat_columns;
 
 /// The rows between two keys.
@@ -32,14 +33,6 @@ pub(super) struct Place {
     pub(super) last: Seq,
     pub(super) turns: u64,
     pub(super) bytes: u64,
-}
-
-/// A part of a journal: the batches of one session row, up to a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Segment {
-    pub(super) sid: i64,
-    pub(super) after: Seq,
-    pub(super) until: Seq,
 }
 
 /// The key of the batch that begins at `first`.

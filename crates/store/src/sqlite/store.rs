@@ -23,7 +23,7 @@ use crate::power::{
     SearchQuery, Usage,
 };
 use crate::query::{Page, Query};
-use crate::store::{Batches, BoxFuture, Deleted, Store, check_id};
+use crate::store::{Batches, BoxFuture, Deleted, Store, check_id, has_powers};
 use crate::verify::Finding;
 use crate::window::Window;
 use crate::work::Workers;
@@ -128,19 +128,14 @@ fn pages(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<Vec<Segment
     let page = (place.bytes / SHARES).clamp(SHORTEST, PAGE);
     let step = (page / (place.bytes / place.last.0.max(1)).max(1)).max(4);
     let mut pages = Vec::new();
-    for segment in desk.segments(place.sid, place.last)?.into_iter().filter(|segment| segment.until > after) {
-        let mut from = segment.after;
+    for mut segment in desk.segments(place.sid, place.last)?.into_iter().filter(|segment| segment.until > after) {
         // The batch that holds the record after `after` may begin before it.
-        if after > from {
-            from = desk
+        if after > segment.after {
+            segment.after = desk
                 .row_with(segment.sid, after.next())?
                 .map_or(after, |row| Seq(super::chain::seq_of(row.at).0.saturating_sub(1)));
         }
-        while from < segment.until {
-            let until = Seq(from.0.saturating_add(step)).min(segment.until);
-            pages.push(Segment { sid: segment.sid, after: from, until });
-            from = until;
-        }
+        pages.extend(segment.pieces(step));
     }
     Ok(pages)
 }
@@ -195,28 +190,9 @@ impl Store for SqliteStore {
         self.writer.submit(move |desk| remove::delete(desk, &session))
     }
 
-    fn search(&self) -> Option<&dyn Search> {
-        Some(self)
-    }
-
-    fn leases(&self) -> Option<&dyn Leases> {
-        Some(self)
-    }
-
-    fn head_cache(&self) -> Option<&dyn HeadCache> {
-        Some(self)
-    }
-
-    fn accounting(&self) -> Option<&dyn Accounting> {
-        Some(self)
-    }
-
-    fn maintenance(&self) -> Option<&dyn Maintenance> {
-        Some(self)
-    }
-
-    fn repair(&self) -> Option<&dyn Repair> {
-        Some(self)
+    has_powers! {
+        search: Search, leases: Leases, head_cache: HeadCache,
+        accounting: Accounting, maintenance: Maintenance, repair: Repair,
     }
 }
 

@@ -83,6 +83,7 @@ pub(crate) fn fill(store: &dyn Store) {
 }
 
 /// A session that tells no times: its store remembers when it was appended to.
+#[cfg(feature = "sqlite")]
 fn fill_untimed(store: &dyn Store) {
     let mut untimed = said(Seq::START, "when?");
     untimed.time = None;

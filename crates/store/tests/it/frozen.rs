@@ -7,10 +7,10 @@ use std::process::Command;
 use pollster::block_on;
 use turnkeep_model::Seq;
 use turnkeep_store::{Query, Sort, StoreExt};
-use turnkeep_testkit::laws::store::{id, said, talk};
+use turnkeep_testkit::laws::store::{found, id, said, talk};
 use turnkeep_testkit::{Home, server};
 
-use crate::postgres::{find, home, psql};
+use crate::postgres::{home, psql};
 
 /// Every version of the schema that was released.
 const VERSIONS: [u32; 3] = [1, 2, 3];
@@ -48,7 +48,7 @@ fn schemas_of_every_version_open() {
         assert_eq!(block_on(store.load(&id("kept"))).unwrap().session.turns.len(), 3);
         assert_eq!(block_on(store.load(&id("fork"))).unwrap().session.logs, ["on"]);
         assert_eq!(block_on(store.verify(&id("fork"))).unwrap().findings, []);
-        assert_eq!(find(&*store, "question").len(), 3);
+        assert_eq!(block_on(found(&*store, "question")).len(), 3);
         assert_eq!(block_on(store.append(&id("kept"), Seq(19), &said(Seq(19), "on"))).unwrap(), Seq(20));
         let listed = block_on(store.list(&Query { sort: Sort::Updated, ..Query::default() })).unwrap().sessions;
         assert_eq!(listed.iter().map(|summary| summary.id.as_str()).collect::<Vec<_>>(), ["kept", "fork"]);
@@ -64,7 +64,7 @@ fn freezes_a_schema_of_this_version() {
     let last = block_on(talk(&*store, &id("kept"), 3));
     block_on(store.fork(&id("kept"), Seq(7), &id("fork"))).unwrap();
     block_on(store.append(&id("fork"), Seq(7), &said(Seq(7), "on"))).unwrap();
-    assert_eq!((last, find(&*store, "question").len()), (Seq(19), 3));
+    assert_eq!((last, block_on(found(&*store, "question")).len()), (Seq(19), 3));
     drop(store);
     let frozen = fixture(&psql(&home, "SELECT max(version) FROM version"));
     assert!(!frozen.exists(), "{} is frozen already", frozen.display());

@@ -77,6 +77,13 @@ mod sqlite {
     }
 
     #[test]
+    fn a_damaged_row_is_found_and_what_comes_before_it_is_saved() {
+        let home = Home::new("sqlite");
+        let damage = "UPDATE batch SET data = zeroblob(length(data)) WHERE at & 4294967295 = 8";
+        what_comes_before_is_saved(&home, || execute(&home, damage));
+    }
+
+    #[test]
     fn where_the_past_of_a_deleted_session_ends_is_guarded() {
         let home = Home::new("sqlite");
         pasts_of_the_deleted_are_guarded(&home, |statement| execute(&home, statement));
@@ -104,6 +111,13 @@ mod postgres {
     }
 
     #[test]
+    fn a_damaged_row_is_found_and_what_comes_before_it_is_saved() {
+        let Some(home) = home() else { return };
+        let damage = "UPDATE batch SET data = overlay(data placing '\\x0000000000000000' from 1) WHERE first = 8";
+        what_comes_before_is_saved(&home, || drop(psql(&home, damage)));
+    }
+
+    #[test]
     fn where_the_past_of_a_deleted_session_ends_is_guarded() {
         let Some(home) = home() else { return };
         pasts_of_the_deleted_are_guarded(&home, |statement| drop(psql(&home, statement)));
@@ -117,6 +131,27 @@ mod postgres {
             "UPDATE session SET tag_values = array_append(tag_values, 'x'), tag_keys = array_append(tag_keys, 'x')";
         is_made_anew(&home, || drop(psql(&home, damage)), "labels");
     }
+}
+
+/// Damages the batch that begins at record 8 while the store is open: it is found there, and what comes before is saved.
+#[cfg(any(feature = "sqlite", all(unix, feature = "postgres")))]
+fn what_comes_before_is_saved(home: &Home, damage: impl Fn()) {
+    let store = home.open();
+    block_on(talk(&*store, &id("s"), 3));
+    damage();
+
+    let verified = block_on(store.verify(&id("s"))).unwrap();
+    let repaired = block_on(store.repair().unwrap().repair()).unwrap();
+
+    assert!(
+        matches!(verified.findings[..], [turnkeep_store::Finding::Damaged { seq: Some(Seq(8)), .. }]),
+        "{verified:?}"
+    );
+    assert_eq!(repaired.iter().map(|repaired| repaired.last).collect::<Vec<_>>(), [Seq(7)]);
+    assert_eq!(block_on(store.verify(&id("s"))).unwrap().findings, []);
+    assert_eq!(block_on(store.load(&id("s"))).unwrap().session.turns.len(), 1);
+    block_on(store.append(&id("s"), Seq(7), &said(Seq(7), "on"))).unwrap();
+    assert_eq!(block_on(store.load_window(&id("s"), 1)).unwrap().head.session.logs, ["on"]);
 }
 
 /// Changes that harm only what is derived, and what a repair says of them.

@@ -11,8 +11,8 @@ use turnkeep_store::url::Keeps;
 use turnkeep_store::{Clock, Options, Query, Retention, Sort, Store, StoreExt};
 
 use super::append::read;
-use super::power::{block_with, turn_with};
-use super::script::{id, said, talk};
+use super::lease::{claim, timed};
+use super::script::{block_with, id, said, talk, turn_with};
 use crate::home::Home;
 
 /// What a live fork can reach survives retention, whatever goes with its parent.
@@ -84,8 +84,34 @@ pub async fn retention_goes_by_age_count_and_bytes(home: &Home) {
     }
     maintenance.gc(&age(100)).await.expect("gc");
 
+    assert_eq!(left(&*store).await, ["c", "d"]);
+}
+
+/// What someone holds is kept, however long ago it was changed, and counts as none of those that are kept beside it.
+pub async fn retention_keeps_what_is_held(home: &Home) {
+    let store = home.open_with(timed().0);
+    let (Some(maintenance), Some(leases)) = (store.maintenance(), store.leases()) else {
+        return;
+    };
+    for (name, n) in ["a", "b", "c", "d"].into_iter().zip(0..) {
+        let mut first = said(Seq(0), name);
+        first.time = said(Seq(n), "").time;
+        store.append(&id(name), Seq::START, &first).await.expect("append");
+    }
+    leases.claim(&id("a"), &claim("one", Duration::from_secs(10))).await.expect("claim");
+    let retention = Retention { count: Some(2), rehearse: true, ..Retention::default() };
+
+    let rehearsed = maintenance.gc(&retention).await.expect("rehearse");
+    let freed = maintenance.gc(&Retention { rehearse: false, ..retention }).await.expect("gc");
+
+    assert_eq!(rehearsed.sessions, freed.sessions);
+    assert_eq!((freed.sessions, freed.batches), (vec![id("b")], 1));
+    assert_eq!(left(&*store).await, ["a", "c", "d"]);
+}
+
+async fn left(store: &dyn Store) -> Vec<String> {
     let left = store.list(&Query { sort: Sort::Id, ..Query::default() }).await.expect("list").sessions;
-    assert_eq!(left.iter().map(|summary| summary.id.as_str()).collect::<Vec<_>>(), ["c", "d"]);
+    left.into_iter().map(|summary| summary.id.to_string()).collect()
 }
 
 /// A session that is changed while others are removed is kept, and what was appended with it.

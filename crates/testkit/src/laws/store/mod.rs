@@ -1,16 +1,18 @@
 //! What holds for every store.
 //!
 //! Every law panics where it does not hold.
-#![expect(clippy::expect_used, reason = "a broken law is a failed test")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a broken law is a failed test")]
 
 mod append;
 mod delete;
 mod fork;
 mod keep;
+mod lease;
 mod list;
 mod load;
 mod power;
 mod script;
+mod search;
 mod sound;
 mod table;
 
@@ -25,6 +27,11 @@ pub use fork::{
 };
 pub use keep::{
     retention_goes_by_age_count_and_bytes, retention_keeps_what_forks_reach, retention_keeps_what_is_changed_meanwhile,
+    retention_keeps_what_is_held,
+};
+pub use lease::{
+    a_fleet_resumes_what_the_dead_left, a_session_has_one_worker_at_a_time, claims_go_to_one_worker_each,
+    leases_that_nobody_took_are_renewed, released_leases_are_not_renewed,
 };
 pub use list::{filters_agree_with_summaries, paging_is_stable, summaries_follow_the_journal};
 pub use load::{
@@ -32,10 +39,13 @@ pub use load::{
     windows_are_the_end,
 };
 pub use power::{
-    accounts_add_up, any_text_can_be_searched_for, claims_go_to_one_worker_each,
-    erased_texts_are_gone_and_leave_a_mark, erasing_reaches_the_past_of_deleted_sessions, erasing_takes_what_is_named,
-    leases_that_nobody_took_are_renewed, released_leases_are_not_renewed,
+    accounts_add_up, erased_texts_are_gone_and_leave_a_mark, erasing_leaves_what_stands_around,
+    erasing_reaches_the_past_of_deleted_sessions, erasing_takes_what_is_named, forks_cost_next_to_nothing,
 };
-pub use script::{batch, id, said, talk};
+pub use script::{answer, batch, found, id, said, talk, tell};
+pub use search::{
+    any_text_can_be_searched_for, hits_show_the_words_where_they_stand, what_is_deleted_is_found_no_more,
+    what_was_said_is_found,
+};
 pub use sound::{every_operation_leaves_a_sound_store, lines_without_a_sum_come_back};
 pub use table::{STORE_LAWS, StoreLaw, check, check_drivers};

@@ -1,30 +1,13 @@
 //! What only some stores can do: each law holds for those that can.
 
-use std::collections::HashSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use std::time::Duration;
-
-use pollster::block_on;
-use turnkeep_model::event::{BlockAdded, SessionChanged, TurnOpened};
-use turnkeep_model::{Author, Batch, Block, Event, RunId, Seq, SessionId, Status, Turn};
-use turnkeep_store::{Claim, ErrorKind, Lease, Leases, SearchQuery, Store, StoreExt};
+use turnkeep_model::event::SessionChanged;
+use turnkeep_model::{Batch, Seq, SessionId};
+use turnkeep_store::{ErrorKind, Store, StoreExt};
 
 use super::append::read;
-use super::script::{batch, id, said, talk};
-use crate::home::Home;
+use super::script::{answer, batch, block_with, found, id, said, talk, tell, turn_with};
 
 const SECRET: &str = "hunter2 \"quoted\" \u{e9}\n";
-
-pub(super) fn turn_with(at: Seq, text: &str) -> Batch {
-    let mut turn = Turn::default();
-    turn.blocks.push(Block::text(Author::User, text));
-    batch(at, vec![TurnOpened { turn: Box::new(turn) }.into()])
-}
-
-pub(super) fn block_with(at: Seq, text: &str) -> Batch {
-    batch(at, vec![BlockAdded { turn: 0, block: Block::text(Author::Assistant, text) }.into()])
-}
 
 fn titled(at: Seq, title: &str) -> Batch {
     let tags = Some(vec![("about".to_owned(), title.to_owned())]);
@@ -80,10 +63,46 @@ pub async fn erased_texts_are_gone_and_leave_a_mark(store: &dyn Store) {
         assert_eq!(window.head.session.title.as_deref(), Some("[erased]"));
         store.append(name, last, &said(last, "on")).await.expect("append");
     }
-    if let Some(search) = store.search() {
-        let asked = SearchQuery { text: "hunter2".to_owned(), ..SearchQuery::default() };
-        let hits = search.search(&asked).await.expect("search");
-        assert_eq!(hits.iter().map(|hit| hit.session.as_str()).collect::<Vec<_>>(), ["fork"]);
+    if store.search().is_some() {
+        assert_eq!(found(store, "hunter2").await, [("fork".to_owned(), 4)]);
+    }
+}
+
+/// What stands around an erased text stays, wherever it stood: in a turn, in a large body, in a title. Forks that share all
+/// of it have it no more, either.
+pub async fn erasing_leaves_what_stands_around(store: &dyn Store) {
+    let Some(maintenance) = store.maintenance() else {
+        return;
+    };
+    let (session, fork, secret) = (id("a"), id("fork"), "hunter2secret");
+    let last = tell(store, &session, Seq::START, &format!("my password is {secret}!")).await;
+    let last = answer(store, &session, last, &format!("{} {secret}", "x ".repeat(9000))).await;
+    let last = store.append(&session, last, &titled(last, &format!("about {secret}"))).await.expect("append");
+    let last = answer(store, &session, last, "harmless").await;
+    store.fork(&session, last, &fork).await.expect("fork");
+    if store.search().is_some() {
+        assert_eq!(found(store, secret).await, [("a".to_owned(), 1), ("a".to_owned(), 2)]);
+    }
+
+    let erased = maintenance.erase(&session, None, secret).await.expect("erase");
+
+    assert_eq!((erased.records, erased.shared_with), (vec![Seq(1), Seq(2), Seq(3)], vec![fork.clone()]));
+    for name in [&session, &fork] {
+        let text = lines(store, name).await;
+        assert!(!text.contains(secret) && text.contains("my password is [erased]!"), "{name}");
+        assert_eq!(text.matches("\"erased\":true").count(), 3, "{name}");
+        assert_eq!(store.summary(name).await.expect("summary").title.as_deref(), Some("about [erased]"));
+        let head = store.load_window(name, 1).await.expect("window").head;
+        assert_eq!(head.session.title.as_deref(), Some("about [erased]"));
+        assert_eq!(store.verify(name).await.expect("verify").findings, []);
+    }
+    if store.search().is_some() {
+        assert_eq!(found(store, secret).await, []);
+        assert_eq!(found(store, "password").await, [("a".to_owned(), 1)]);
+        assert_eq!(found(store, "harmless").await, [("a".to_owned(), 4)]);
+    }
+    if let Some(repair) = store.repair() {
+        assert_eq!(repair.check(None).await.expect("check"), []);
     }
 }
 
@@ -152,130 +171,24 @@ pub async fn accounts_add_up(store: &dyn Store) {
     assert!(usage.amplification() > 0.0);
 }
 
-fn claim(worker: &str, time: Duration) -> Claim {
-    Claim { worker: worker.to_owned(), run: RunId::new(format!("run-{worker}")), time }
-}
-
-async fn claimed(store: &dyn Store, leases: &dyn Leases, time: Duration) -> Lease {
-    let status = Some(Status::InProgress(Default::default()));
-    let waiting = batch(Seq::START, vec![SessionChanged { status, ..SessionChanged::default() }.into()]);
-    store.append(&id("s"), Seq::START, &waiting).await.expect("append");
-    leases.claim_next(&claim("one", time)).await.expect("claim").expect("a session that waits")
-}
-
-/// Whoever let go holds nothing: it cannot hold on, and letting go again changes nothing.
-pub async fn released_leases_are_not_renewed(store: &dyn Store) {
-    let Some(leases) = store.leases() else {
+/// A fork costs next to nothing, however long the past is that it shares, and none of its lines.
+pub async fn forks_cost_next_to_nothing(store: &dyn Store) {
+    const FORKS: u64 = 40;
+    let Some(accounting) = store.accounting() else {
         return;
     };
-    let minute = Duration::from_secs(60);
-    let lease = claimed(store, leases, minute).await;
-
-    leases.release(&lease).await.expect("release");
-
-    assert_eq!(leases.renew(&lease, minute).await.expect_err("a lease that was let go").kind(), ErrorKind::Conflict);
-    leases.release(&lease).await.expect("release");
-    let next = leases.claim_next(&claim("two", minute)).await.expect("claim").expect("it waits again");
-    leases.release(&lease).await.expect("release");
-    assert_eq!(leases.renew(&lease, minute).await.expect_err("it is another's").kind(), ErrorKind::Conflict);
-    assert_eq!(leases.renew(&next, minute).await.expect("renew").token, next.token);
-}
-
-/// A lease that has run out, and that nobody took, can be held on to.
-pub async fn leases_that_nobody_took_are_renewed(store: &dyn Store) {
-    let Some(leases) = store.leases() else {
-        return;
-    };
-    let lease = claimed(store, leases, Duration::ZERO).await;
-
-    let renewed = leases.renew(&lease, Duration::from_secs(60)).await.expect("renew");
-
-    assert_eq!((renewed.token, renewed.until > lease.until), (lease.token, true));
-    assert_eq!(leases.claim_next(&claim("two", Duration::ZERO)).await.expect("claim"), None);
-}
-
-/// Any text is a query: signs mean nothing, and a query without words finds nothing.
-pub async fn any_text_can_be_searched_for(store: &dyn Store) {
-    let Some(search) = store.search() else {
-        return;
-    };
-    let text = "Ünïcode don't \"AND\" near(x) 50% naïve 日本語 emoji\u{1F600} C++ a_b tab\there";
-    store.append(&id("s"), Seq::START, &turn_with(Seq(0), text)).await.expect("append");
-    let found = async |text: &str| {
-        let asked = SearchQuery { text: text.to_owned(), ..SearchQuery::default() };
-        search.search(&asked).await.expect("any text is a query").len()
-    };
-
-    for text in
-        ["unicode", "ÜNÏCODE", "don't", "\"and\"", "AND", "NEAR(x)", "near", "naive", "日本語", "c++", "a_b", "50%"]
-    {
-        assert_eq!(found(text).await, 1, "{text:?}");
-    }
-    for text in ["", " ", "\"", "'", "*", "^", "-", "()", "\0", "\u{1F600}", "wolf", "and OR wolf", "NOT unicode2"] {
-        assert_eq!(found(text).await, 0, "{text:?}");
-    }
-    // Whatever they mean, they are no errors.
-    for text in
-        ["\"unicode", "unicode*", "unicode -naive", "text:unicode", "{x y}:z", "a\0b", "(unicode", "&|!<->", "\\"]
-    {
-        found(text).await;
-    }
-    found(&"word ".repeat(20_000)).await;
-    found(&"x".repeat(1_000_000)).await;
-}
-
-/// A fleet shares out what waits, each session to one worker; what the dead held is taken up once by others, and
-/// whoever only seemed dead is refused.
-pub async fn claims_go_to_one_worker_each(home: &Home) {
-    const SESSIONS: usize = 12;
-    let store = home.open();
-    if store.leases().is_none() {
-        return;
-    }
-    for n in 0..SESSIONS {
-        let status = Some(Status::InProgress(Default::default()));
-        let waiting = batch(Seq::START, vec![SessionChanged { status, ..SessionChanged::default() }.into()]);
-        store.append(&id(&format!("s{n}")), Seq::START, &waiting).await.expect("append");
+    let last = talk(store, &id("s"), 300).await;
+    let before = accounting.usage().await.expect("usage");
+    for n in 0..FORKS {
+        store.fork(&id("s"), last, &id(&format!("fork{n}"))).await.expect("fork");
     }
 
-    let dead = fleet(home, Duration::ZERO, SESSIONS);
-    let living = fleet(home, Duration::from_secs(600), SESSIONS);
+    let after = accounting.usage().await.expect("usage");
 
-    assert_eq!((dead.len(), living.len()), (SESSIONS, SESSIONS));
-    let held: HashSet<&SessionId> = living.iter().map(|lease| &lease.session).collect();
-    assert_eq!(held.len(), SESSIONS, "each is held by one");
-    for lease in &dead {
-        let at = lease.token.next();
-        let late = store.append(&lease.session, at, &said(at, "late")).await.expect_err("a stale holder");
-        assert_eq!(late.kind(), ErrorKind::Conflict, "{late}");
-    }
-    for lease in &living {
-        let journal = store.journal(&lease.session).await.expect("journal");
-        let record = journal.records().find(|record| record.seq == lease.token).expect("the record of the claim");
-        assert!(matches!(record.event, Event::RunStarted(_)), "claiming appends run.started");
-    }
-}
-
-/// Workers, each with a store of its own, that claim until `count` claims were granted, and append once to each.
-fn fleet(home: &Home, time: Duration, count: usize) -> Vec<Lease> {
-    let granted = AtomicUsize::new(0);
-    let work = |name: usize| {
-        let (store, mut own) = (home.open(), Vec::new());
-        while granted.fetch_add(1, Ordering::SeqCst) < count {
-            let worker = claim(&format!("w{name}"), time);
-            let leases = store.leases().expect("leases");
-            let lease = block_on(leases.claim_next(&worker)).expect("claim").expect("a session that waits");
-            // A lease that ran out at once may have passed on already.
-            match block_on(store.append(&lease.session, lease.token, &said(lease.token, "worked"))) {
-                Err(error) => assert_eq!((error.kind(), time), (ErrorKind::Conflict, Duration::ZERO), "{error}"),
-                Ok(last) => assert_eq!(last, lease.token.next()),
-            }
-            own.push(lease);
-        }
-        own
-    };
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..4).map(|name| scope.spawn(move || work(name))).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("a worker ends well")).collect()
-    })
+    assert_eq!(after.raw, before.raw);
+    assert!(after.total - before.total <= FORKS * 4096, "{} bytes", after.total - before.total);
+    let forks: Vec<_> = after.sessions.iter().filter(|usage| usage.session != id("s")).collect();
+    assert_eq!(forks.len() as u64, FORKS);
+    assert!(forks.iter().all(|fork| (fork.shared, fork.raw) == (before.raw, before.raw)), "{forks:?}");
+    assert_eq!(forks.iter().map(|fork| fork.own).sum::<u64>(), after.journals - before.journals, "{forks:?}");
 }

@@ -4,7 +4,7 @@ use turnkeep_model::event::{BlockAdded, LogAdded, SessionOpened, ToolIntended, T
 use turnkeep_model::{
     Author, Batch, Block, CallId, Event, Outcome, Seq, Session, SessionId, Time, ToolCall, Turn, event::Effect,
 };
-use turnkeep_store::Store;
+use turnkeep_store::{SearchQuery, Store};
 
 /// An id.
 pub fn id(text: &str) -> SessionId {
@@ -21,6 +21,37 @@ pub fn batch(at: Seq, events: Vec<Event>) -> Batch {
     let mut batch = Batch::new(at.next(), events.into_iter().map(Into::into).collect());
     batch.time = Some(Time::new(format!("2026-01-01T00:00:{:02}.000Z", at.0 % 60)));
     batch
+}
+
+/// A batch with a turn in which a user says this.
+pub(super) fn turn_with(at: Seq, text: &str) -> Batch {
+    let mut turn = Turn::default();
+    turn.blocks.push(Block::text(Author::User, text));
+    batch(at, vec![TurnOpened { turn: Box::new(turn) }.into()])
+}
+
+/// A batch with a block of the first turn in which the assistant says this.
+pub(super) fn block_with(at: Seq, text: &str) -> Batch {
+    batch(at, vec![BlockAdded { turn: 0, block: Block::text(Author::Assistant, text) }.into()])
+}
+
+/// Appends a turn in which a user says this.
+pub async fn tell(store: &dyn Store, session: &SessionId, at: Seq, text: &str) -> Seq {
+    store.append(session, at, &turn_with(at, text)).await.expect("append a turn")
+}
+
+/// Appends to the first turn what the assistant says.
+pub async fn answer(store: &dyn Store, session: &SessionId, at: Seq, text: &str) -> Seq {
+    store.append(session, at, &block_with(at, text)).await.expect("append a block")
+}
+
+/// The sessions and records in which a store that can search finds this, in order.
+pub async fn found(store: &dyn Store, text: &str) -> Vec<(String, u64)> {
+    let asked = SearchQuery { text: text.to_owned(), ..SearchQuery::default() };
+    let hits = store.search().expect("a store that can search").search(&asked).await.expect("search");
+    let mut found: Vec<_> = hits.into_iter().map(|hit| (hit.session.to_string(), hit.seq.0)).collect();
+    found.sort();
+    found
 }
 
 fn opening(title: &str) -> Event {
