@@ -31,15 +31,16 @@ impl Kills {
 
 /// How one set of tests is run.
 pub(crate) struct Set<'a> {
+    /// Which packages, as flags.
+    pub(crate) packages: &'a [&'a str],
     pub(crate) features: &'a [&'a str],
     pub(crate) kills: Kills,
     /// The URL of a database, if there is one.
     pub(crate) postgres: Option<String>,
 }
 
-const NEXTEST: &[&str] =
-    &["nextest", "run", "--workspace", "--no-fail-fast", "--status-level=fail", "--final-status-level=skip"];
-const CARGO_TEST: &[&str] = &["test", "--workspace", "--all-targets", "--no-fail-fast"];
+const NEXTEST: &[&str] = &["nextest", "run", "--no-fail-fast", "--status-level=fail", "--final-status-level=skip"];
+const CARGO_TEST: &[&str] = &["test", "--all-targets", "--no-fail-fast"];
 const DOCTESTS: &[&str] = &["test", "--workspace", "--doc", "--all-features", "--no-fail-fast"];
 
 impl Runner {
@@ -55,7 +56,7 @@ impl Runner {
             Runner::Nextest => (NEXTEST, Tally::add_nextest_line),
             Runner::CargoTest => (CARGO_TEST, Tally::add_cargo_line),
         };
-        let mut cargo = Cargo::new(workspace, &[arguments, set.features].concat());
+        let mut cargo = Cargo::new(workspace, &[arguments, set.packages, set.features].concat());
         cargo = cargo.env("TURNKEEP_KILLS", set.kills.count());
         if let Some(url) = &set.postgres {
             cargo = cargo.env(services::POSTGRES, url);

@@ -40,6 +40,11 @@ const DEFAULT: Features = ("default features", &[]);
 const NONE: Features = ("no features", &["--no-default-features"]);
 const ALL: Features = ("all features", &["--all-features"]);
 
+/// Without features only those are tested again that say so where one is missing; for the others that is no more than a
+/// part of all features.
+const WORKSPACE: &[&str] = &["--workspace"];
+const FEATURED: &[&str] = &["--package", "turnkeep-cli", "--package", "turnkeep-store"];
+
 /// Runs the checks up to the first that fails.
 pub(crate) fn test(workspace: &Workspace, request: &Request) -> Outcome<()> {
     let runner = Runner::choose(workspace);
@@ -83,14 +88,14 @@ impl Checks {
             step(&format!("clippy, {name}"), || clippy(workspace, features))?;
         }
         self.tests_ran = true;
-        // The other sets are part of all features; that they build is linted, and testing them again would only cost time.
-        for (name, features) in sets.iter().filter(|set| sets.len() == 1 || **set == ALL) {
+        for (name, features) in sets.iter().filter(|set| sets.len() == 1 || **set != DEFAULT) {
             // Only the tests of all features know of services; these end with the round.
             let postgres = (*name == ALL.0).then(|| Postgres::find(Sync::Off));
             if let Some(postgres) = &postgres {
                 self.skipped.extend(postgres.skipped(continuous())?);
             }
-            let set = Set { features, kills, postgres: postgres.as_ref().and_then(Postgres::url) };
+            let packages = if *name == NONE.0 { FEATURED } else { WORKSPACE };
+            let set = Set { packages, features, kills, postgres: postgres.as_ref().and_then(Postgres::url) };
             step(&format!("tests, {name}"), || runner.run(workspace, &set, &mut self.tally))?;
         }
         step("doctests", || runner::doctests(workspace, &mut self.tally))?;

@@ -115,9 +115,9 @@ Every system gets the same turns (`benches/peers/gen.py`, about 7 kB each) and d
 (`benches/peers/adapters.py`); a turn is one write for each. Ours is the SQLite store with a sync for each turn; a JSON file
 that is written anew is never synced. In brackets: how many times ours that is. A system without an answer has no such call,
 or stores everything again at each turn, which is only done for 100 turns. A load gives values with named fields: those of
-each system, and for the JSON file the plainest data classes. Ours reads on all processors; the processor time of a load
-is told below the table. Where ours is behind: a JSON file of few turns, or one that is all in memory, is parsed in less
-time than it takes us to decompress every line and check it against its sum; and a session of few turns is read in one go.
+each system, and for the JSON file the plainest data classes. Ours reads on all processors (two, where this was measured).
+On one it would come after a JSON file, and after a table of JSON texts: it decompresses every line and checks it against
+its sum. The processor time of a load is told below the table.
 
 ![Processor time of an append by the length of the session](benchmarks.svg)
 ";
