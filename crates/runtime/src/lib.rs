@@ -19,6 +19,7 @@ mod hub;
 pub mod human;
 mod main_loop;
 mod moment;
+mod outcomes;
 mod phase;
 pub mod plan;
 pub mod port;

@@ -1,5 +1,6 @@
 //! What a session needs next: decided from its fold alone.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use jiff::Timestamp;
@@ -75,15 +76,30 @@ pub fn plan(
     now: Timestamp,
     effect: &dyn Fn(&str) -> Option<Effect>,
 ) -> Plan {
-    let answered: HashSet<&CallId> = results(session).collect();
-    let open = |turn: &Turn| calls(turn).any(|call| !answered.contains(&call.call));
-    let Some((index, turn)) = session.turns.iter().enumerate().find(|(_, turn)| open(turn)) else {
+    plan_from(0, session, ledger, policy, now, effect)
+}
+
+/// What the session needs next, where no call is open before the turn `first`.
+pub(crate) fn plan_from(
+    first: usize,
+    session: &Session,
+    ledger: &Ledger,
+    policy: ResumePolicy,
+    now: Timestamp,
+    effect: &dyn Fn(&str) -> Option<Effect>,
+) -> Plan {
+    // A result stands in the turn of its call; only where it does not are all of them gone through.
+    let elsewhere: LazyCell<HashSet<&CallId>, _> = LazyCell::new(|| session.turns.iter().flat_map(results).collect());
+    let answered =
+        |turn: &Turn, call: &ToolCall| results(turn).any(|id| *id == call.call) || elsewhere.contains(&call.call);
+    let open = |turn: &Turn| calls(turn).any(|call| !answered(turn, call));
+    let Some((index, turn)) = session.turns.iter().enumerate().skip(first).find(|(_, turn)| open(turn)) else {
         return ask_or_done(session);
     };
     let looks = Looks { session, ledger, policy, now, effect };
     let steps = calls(turn)
         .filter_map(|call| {
-            let step = match answered.contains(&call.call) {
+            let step = match answered(turn, call) {
                 true if policy == ResumePolicy::RerunTurn => Step::Replay,
                 true => return None,
                 false => looks.step(call),
@@ -94,8 +110,8 @@ pub fn plan(
     Plan::Calls { turn: u32::try_from(index).unwrap_or(u32::MAX), steps }
 }
 
-fn results(session: &Session) -> impl Iterator<Item = &CallId> {
-    session.blocks().filter_map(|(_, block)| match &block.body {
+fn results(turn: &Turn) -> impl Iterator<Item = &CallId> {
+    turn.blocks.iter().filter_map(|block| match &block.body {
         Body::ToolResult(result) => Some(&result.call),
         _ => None,
     })

@@ -12,6 +12,7 @@ use turnkeep_store::{ErrorKind, Loaded, Store, StoreExt};
 
 use crate::checkpoint::CheckpointHandler;
 use crate::error::{Error, Result};
+use crate::outcomes::Outcomes;
 use crate::ports::Ports;
 
 /// The single writer of a session: what it records is durable when it returns, and folded into the state it shows.
@@ -24,6 +25,9 @@ pub struct Recorder {
     run: RunId,
     ports: Ports,
     state: Loaded,
+    outcomes: Outcomes,
+    /// How often turns got other numbers.
+    renumbered: u64,
     checkpoints: Option<(Arc<dyn CheckpointHandler>, String)>,
 }
 
@@ -39,7 +43,7 @@ impl Recorder {
         session.id = Some(id.clone());
         session.timing.created.get_or_insert_with(|| Time::from_instant(ports.clock.now()));
         let run = RunId::new(ports.ids.next());
-        let mut recorder = Recorder { store, id, run, ports, state: Loaded::default(), checkpoints: None };
+        let mut recorder = Recorder::over(store, &id, run, ports, Loaded::default());
         let mut events = vec![Event::from(SessionOpened { session: Box::new(session.head()) })];
         events.extend(session.turns.into_iter().map(|turn| TurnOpened { turn: Box::new(turn) }.into()));
         events.extend(recorder.starting(1));
@@ -54,7 +58,7 @@ impl Recorder {
     pub async fn resume(store: Arc<dyn Store>, id: &SessionId, ports: Ports) -> Result<Recorder> {
         let state = store.load(id).await?;
         let run = RunId::new(ports.ids.next());
-        let mut recorder = Recorder { store, id: id.clone(), run, ports, state, checkpoints: None };
+        let mut recorder = Recorder::over(store, id, run, ports, state);
         let attempt = u32::try_from(recorder.state.session.runs.len()).unwrap_or(u32::MAX).saturating_add(1);
         recorder.record_with(|_, recorder| Ok(recorder.starting(attempt))).await?;
         Ok(recorder)
@@ -69,7 +73,12 @@ impl Recorder {
         if state.session.runs.last().and_then(|last| last.id.as_ref()) != Some(&run) {
             return Err(Error::fenced(state.seq).session(id));
         }
-        Ok(Recorder { store, id: id.clone(), run, ports, state, checkpoints: None })
+        Ok(Recorder::over(store, id, run, ports, state))
+    }
+
+    fn over(store: Arc<dyn Store>, id: &SessionId, run: RunId, ports: Ports, state: Loaded) -> Recorder {
+        let outcomes = Outcomes::of(&state.ledger);
+        Recorder { store, id: id.clone(), run, ports, state, outcomes, renumbered: 0, checkpoints: None }
     }
 
     /// Records what begins a run. Where the last run of this process has stopped it is a new one, begun in the same
@@ -192,6 +201,8 @@ impl Recorder {
         for (entry, seq) in batch.events.into_iter().zip(batch.seq.0..) {
             self.state.seq = Seq(seq);
             self.state.ledger.apply(self.state.seq, &entry.event);
+            self.outcomes.note(&self.state.ledger, &entry.event);
+            self.renumbered += u64::from(matches!(entry.event, Event::SessionOpened(_) | Event::SessionCondensed(_)));
             absorb(&mut self.state.session, entry.event)?;
         }
         self.state.session.id = Some(self.id.clone());
@@ -229,6 +240,16 @@ impl Recorder {
     /// What is known of its tool calls.
     pub fn ledger(&self) -> &Ledger {
         &self.state.ledger
+    }
+
+    /// How often turns have got other numbers since it was taken up.
+    pub(crate) fn renumbered(&self) -> u64 {
+        self.renumbered
+    }
+
+    /// How its calls ended, for the tools.
+    pub(crate) fn outcomes(&self) -> Outcomes {
+        self.outcomes.clone()
     }
 
     /// The place of its last record.

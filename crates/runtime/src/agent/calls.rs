@@ -102,10 +102,6 @@ impl Drive<'_> {
 
     fn context(&self, job: &Job) -> ToolContext {
         let ledger = self.recorder.ledger();
-        let settled = ledger.entries().iter().filter_map(|entry| {
-            let (outcome, _) = entry.settled.as_ref()?;
-            Some((entry.call.clone(), outcome.clone()))
-        });
         ToolContext {
             session: self.recorder.id().clone(),
             call_id: job.call.call.clone(),
@@ -115,7 +111,7 @@ impl Drive<'_> {
             is_resume: job.is_resume,
             duplicate_of: ledger.get(&job.call.call).and_then(|entry| entry.duplicate_of.clone()),
             slices: Changes::new(self.agent.reducers.clone(), &self.recorder.session().slices),
-            settled: settled.collect(),
+            outcomes: self.recorder.outcomes(),
         }
     }
 

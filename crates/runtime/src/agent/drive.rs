@@ -13,7 +13,7 @@ use super::outcome::{Stopped, Waiting, last_text};
 use super::settings::Agent;
 use crate::criteria::{self, Progress};
 use crate::error::{Error, Result};
-use crate::plan::{Plan, Step, calls, plan};
+use crate::plan::{Plan, Step, calls, plan_from};
 use crate::port::{Identity, Model, seconds};
 use crate::recorder::Recorder;
 
@@ -24,6 +24,14 @@ pub(super) struct Drive<'a> {
     pub(super) pace: Pace<'a>,
     /// The turn for which this run has recorded that it asks.
     pub(super) asked: Option<u32>,
+    settled: Settled,
+}
+
+/// Before which turn no call is open, while turns keep their numbers: a long session is not gone through at each step.
+#[derive(Default)]
+struct Settled {
+    before: usize,
+    renumbered: u64,
 }
 
 /// What the rules look at besides the session.
@@ -40,7 +48,7 @@ impl<'a> Drive<'a> {
     pub(super) fn new(agent: &'a Agent, recorder: &'a mut Recorder) -> Drive<'a> {
         let ran_before = recorder.session().timing.seconds.as_ref().map_or(0.0, Number::as_f64).max(0.0);
         let pace = Pace { agent, began: recorder.ports().clock.now(), ran_before, failed_models: 0 };
-        Drive { agent, recorder, pace, asked: None }
+        Drive { agent, recorder, pace, asked: None, settled: Settled::default() }
     }
 
     pub(super) async fn run(mut self) -> Result<Stopped> {
@@ -50,7 +58,9 @@ impl<'a> Drive<'a> {
             return self.finish(reason).await;
         }
         loop {
-            match self.plan() {
+            let plan = self.plan();
+            self.settled = self.settled_by(&plan);
+            match plan {
                 Plan::Done => return self.finish(StopReason::Completed).await,
                 Plan::Ask => {
                     if let Some(stopped) = self.step().await? {
@@ -70,6 +80,15 @@ impl<'a> Drive<'a> {
         }
     }
 
+    fn settled_by(&self, plan: &Plan) -> Settled {
+        let before = match plan {
+            Plan::Calls { turn, .. } => *turn as usize,
+            // The last turn may be waiting for its answer.
+            Plan::Ask | Plan::Done => self.recorder.session().turns.len().saturating_sub(1),
+        };
+        Settled { before, renumbered: self.recorder.renumbered() }
+    }
+
     fn plan(&self) -> Plan {
         self.plan_of(self.recorder.session())
     }
@@ -78,7 +97,8 @@ impl<'a> Drive<'a> {
     pub(super) fn plan_of(&self, session: &Session) -> Plan {
         let effect = |name: &str| self.agent.tools.effect(name);
         let now = self.recorder.ports().clock.now();
-        plan(session, self.recorder.ledger(), self.agent.policy, now, &effect)
+        let first = if self.settled.renumbered == self.recorder.renumbered() { self.settled.before } else { 0 };
+        plan_from(first, session, self.recorder.ledger(), self.agent.policy, now, &effect)
     }
 
     /// A call that is to be made needs its tool: to say that there is none would be a lie to the model.

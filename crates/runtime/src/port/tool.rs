@@ -9,6 +9,7 @@ use turnkeep_model::event::Effect;
 use turnkeep_model::{CallId, Data, Json, Media, Outcome, Part, SessionId, Text, ToolSpec};
 use turnkeep_store::BoxFuture;
 
+use crate::outcomes::Outcomes;
 use crate::slices::Changes;
 
 /// Something a model can have done.
@@ -137,13 +138,13 @@ pub struct ToolContext {
     pub duplicate_of: Option<CallId>,
     /// Side-state: what the tool dispatches here is recorded with its result, and forgotten if it fails.
     pub slices: Changes,
-    pub(crate) settled: std::collections::HashMap<CallId, Outcome>,
+    pub(crate) outcomes: Outcomes,
 }
 
 impl ToolContext {
-    /// How a call of this session ended, if it did.
-    pub fn settled(&self, call: &CallId) -> Option<&Outcome> {
-        self.settled.get(call)
+    /// How a call of this session ended, if it has by now.
+    pub fn settled(&self, call: &CallId) -> Option<Outcome> {
+        self.outcomes.get(call)
     }
 
     /// A value as the answer, which also goes to the slice of its type when the call succeeds.

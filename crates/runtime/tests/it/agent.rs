@@ -347,7 +347,7 @@ fn a_run_that_died_is_seen_by_the_tools_of_the_next() {
     let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
     let noting = seen.clone();
     let second = Fake::new("hang", Effect::Keyed, move |context| {
-        let first = context.settled(&turnkeep_model::CallId::given("a")).cloned();
+        let first = context.settled(&turnkeep_model::CallId::given("a"));
         noting.lock().unwrap().push((context.is_resume, context.attempt, first, context.key.clone()));
         Ok(ToolOutput::text("ok"))
     });
