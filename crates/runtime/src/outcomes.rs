@@ -37,3 +37,31 @@ impl Outcomes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use turnkeep_model::Seq;
+    use turnkeep_model::event::{Effect, ToolIntended, ToolSettled};
+
+    use super::*;
+
+    #[test]
+    fn a_call_that_is_tried_again_has_not_ended() {
+        let call = CallId::given("a");
+        let (effect, key, attempt, duplicate_of) = (Effect::Keyed, None, None, None);
+        let intended = Event::from(ToolIntended { call: call.clone(), effect, key, attempt, duplicate_of });
+        let settled = Event::from(ToolSettled::new(call.clone(), Outcome::Success));
+        let (mut ledger, outcomes) = (Ledger::default(), Outcomes::default());
+        let mut ended = |event: &Event| {
+            ledger.apply(Seq(1), event);
+            outcomes.note(&ledger, event);
+            assert_eq!(outcomes.get(&call), Outcomes::of(&ledger).get(&call));
+            outcomes.get(&call)
+        };
+
+        // An outcome without an intent is no outcome.
+        let seen = [&settled, &intended, &settled, &intended].map(&mut ended);
+
+        assert_eq!(seen, [None, None, Some(Outcome::Success), None]);
+    }
+}

@@ -76,38 +76,7 @@ pub fn plan(
     now: Timestamp,
     effect: &dyn Fn(&str) -> Option<Effect>,
 ) -> Plan {
-    plan_from(0, session, ledger, policy, now, effect)
-}
-
-/// What the session needs next, where no call is open before the turn `first`.
-pub(crate) fn plan_from(
-    first: usize,
-    session: &Session,
-    ledger: &Ledger,
-    policy: ResumePolicy,
-    now: Timestamp,
-    effect: &dyn Fn(&str) -> Option<Effect>,
-) -> Plan {
-    // A result stands in the turn of its call; only where it does not are all of them gone through.
-    let elsewhere: LazyCell<HashSet<&CallId>, _> = LazyCell::new(|| session.turns.iter().flat_map(results).collect());
-    let answered =
-        |turn: &Turn, call: &ToolCall| results(turn).any(|id| *id == call.call) || elsewhere.contains(&call.call);
-    let open = |turn: &Turn| calls(turn).any(|call| !answered(turn, call));
-    let Some((index, turn)) = session.turns.iter().enumerate().skip(first).find(|(_, turn)| open(turn)) else {
-        return ask_or_done(session);
-    };
-    let looks = Looks { session, ledger, policy, now, effect };
-    let steps = calls(turn)
-        .filter_map(|call| {
-            let step = match answered(turn, call) {
-                true if policy == ResumePolicy::RerunTurn => Step::Replay,
-                true => return None,
-                false => looks.step(call),
-            };
-            Some(PlannedCall { call: call.clone(), step })
-        })
-        .collect();
-    Plan::Calls { turn: u32::try_from(index).unwrap_or(u32::MAX), steps }
+    Looks { session, ledger, policy, now, effect }.plan(0)
 }
 
 fn results(turn: &Turn) -> impl Iterator<Item = &CallId> {
@@ -133,15 +102,38 @@ fn ask_or_done(session: &Session) -> Plan {
     if !answered || calls(last).next().is_some() { Plan::Ask } else { Plan::Done }
 }
 
-struct Looks<'a> {
-    session: &'a Session,
-    ledger: &'a Ledger,
-    policy: ResumePolicy,
-    now: Timestamp,
-    effect: &'a dyn Fn(&str) -> Option<Effect>,
+/// What a plan is made from.
+pub(crate) struct Looks<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) policy: ResumePolicy,
+    pub(crate) now: Timestamp,
+    pub(crate) effect: &'a dyn Fn(&str) -> Option<Effect>,
 }
 
 impl Looks<'_> {
+    /// What the session needs next, where no call is open before the turn `first`.
+    pub(crate) fn plan(&self, first: usize) -> Plan {
+        let turns = &self.session.turns;
+        // A result stands in the turn of its call; only where it does not are all of them gone through.
+        let elsewhere: LazyCell<HashSet<&CallId>, _> = LazyCell::new(|| turns.iter().flat_map(results).collect());
+        let answered =
+            |turn: &Turn, call: &ToolCall| results(turn).any(|id| *id == call.call) || elsewhere.contains(&call.call);
+        let open = |turn: &Turn| calls(turn).any(|call| !answered(turn, call));
+        let Some((index, turn)) = turns.iter().enumerate().skip(first).find(|(_, turn)| open(turn)) else {
+            return ask_or_done(self.session);
+        };
+        let planned = |call: &ToolCall| {
+            let step = match answered(turn, call) {
+                true if self.policy == ResumePolicy::RerunTurn => Step::Replay,
+                true => return None,
+                false => self.step(call),
+            };
+            Some(PlannedCall { call: call.clone(), step })
+        };
+        Plan::Calls { turn: u32::try_from(index).unwrap_or(u32::MAX), steps: calls(turn).filter_map(planned).collect() }
+    }
+
     fn step(&self, call: &ToolCall) -> Step {
         match (self.ledger.get(&call.call), self.ledger.approval(&call.call)) {
             (Some(entry), approval) => self.intended(entry, approval),

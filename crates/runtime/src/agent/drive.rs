@@ -13,7 +13,7 @@ use super::outcome::{Stopped, Waiting, last_text};
 use super::settings::Agent;
 use crate::criteria::{self, Progress};
 use crate::error::{Error, Result};
-use crate::plan::{Plan, Step, calls, plan_from};
+use crate::plan::{Looks, Plan, Step, calls};
 use crate::port::{Identity, Model, seconds};
 use crate::recorder::Recorder;
 
@@ -98,7 +98,8 @@ impl<'a> Drive<'a> {
         let effect = |name: &str| self.agent.tools.effect(name);
         let now = self.recorder.ports().clock.now();
         let first = if self.settled.renumbered == self.recorder.renumbered() { self.settled.before } else { 0 };
-        plan_from(first, session, self.recorder.ledger(), self.agent.policy, now, &effect)
+        let (ledger, policy) = (self.recorder.ledger(), self.agent.policy);
+        Looks { session, ledger, policy, now, effect: &effect }.plan(first)
     }
 
     /// A call that is to be made needs its tool: to say that there is none would be a lie to the model.
