@@ -233,9 +233,9 @@ pub(super) fn failed(error: rusqlite::Error) -> Error {
         Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
             (ErrorKind::Unavailable, "another process holds the store; try again")
         }
-        Some(Code::DatabaseCorrupt | Code::NotADatabase) => {
-            (ErrorKind::Corrupt, "run `turnkeep verify`, then repair or restore the store")
-        }
+        Some(Code::DatabaseCorrupt) => (ErrorKind::Corrupt, "run `turnkeep verify`, then repair or restore the store"),
+        // Nothing of it can be read, so there is nothing to verify.
+        Some(Code::NotADatabase) => (ErrorKind::Corrupt, "name the file of a store, or restore it from a copy"),
         Some(Code::DiskFull) => (ErrorKind::Io, "nothing was recorded; make room and try again"),
         Some(Code::TooBig) => (ErrorKind::TooLarge, "keep large data elsewhere"),
         _ => (ErrorKind::Io, "nothing was recorded; check the file and its rights"),
