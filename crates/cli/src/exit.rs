@@ -18,6 +18,8 @@ pub(crate) enum Exit {
     Lint = 7,
     NeedsHuman = 8,
     Mismatch = 9,
+    /// Someone stopped it: Ctrl-C or SIGTERM, as shells report them.
+    Interrupted = 130,
 }
 
 impl Exit {

@@ -118,6 +118,10 @@ impl Page {
         let facts: Vec<_> = [model, finish, &usage].into_iter().filter(|fact| !fact.is_empty()).map(visible).collect();
         self.heading(&format!("turn {}", index + 1), &facts.join(" · "));
         turn.blocks.iter().for_each(|block| self.block(block));
+        if !turn.interrupted.is_empty() {
+            self.line(2, "interrupted: this is what arrived; no model is told of it", RED);
+            turn.interrupted.iter().for_each(|block| self.block(block));
+        }
         for error in &turn.errors {
             self.paragraph(2, &format!("error: {}", error.message), RED);
         }

@@ -16,6 +16,9 @@ pub(crate) struct Resume {
     /// What becomes of calls that an earlier run left open
     #[arg(long, value_enum, default_value = "missing-only")]
     pub(crate) policy: Policy,
+    /// Run the session here although another process runs it; that process is refused at its next write
+    #[arg(long)]
+    pub(crate) take_over: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

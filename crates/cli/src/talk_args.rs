@@ -79,6 +79,9 @@ pub(crate) struct Ask {
     /// Send a file along: an image, a document or a text
     #[arg(long, value_name = "FILE")]
     pub(crate) attach: Vec<PathBuf>,
+    /// Run the session here although another process runs it; that process is refused at its next write
+    #[arg(long)]
+    pub(crate) take_over: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -96,6 +99,9 @@ pub(crate) struct Chat {
     /// The system text of a new session
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
+    /// Run the session here although another process runs it; that process is refused at its next write
+    #[arg(long)]
+    pub(crate) take_over: bool,
     #[command(flatten)]
     pub(crate) place: Place,
 }

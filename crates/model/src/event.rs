@@ -347,7 +347,7 @@ pub struct ModelAnswered {
 
 parts! { ModelAnswered { turn: req, attempt: opt, seq: opt, request: opt, headers: opt } }
 
-/// A model did not answer. What it may have said before it broke off is not kept: half an answer is none.
+/// A model did not answer, or was stopped before its answer was complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelFailed {
     /// The turn that the answer would have belonged to, from 0.
@@ -368,6 +368,8 @@ pub struct ModelFailed {
     pub request: Option<SentRequest>,
     /// Headers of the response that are worth keeping.
     pub headers: Vec<(String, String)>,
+    /// What had arrived of the answer. Its turn keeps it apart from what was said.
+    pub partial: Vec<Block>,
 }
 
 parts! {
@@ -381,6 +383,7 @@ parts! {
         wait: opt,
         request: opt,
         headers: opt,
+        partial: opt,
     }
 }
 
@@ -401,6 +404,8 @@ words! {
         TooLong = "too_long",
         /// Its answer broke off.
         Interrupted = "interrupted",
+        /// Someone asked to stop before the answer was complete.
+        Stopped = "stopped",
         /// It took too long.
         TimedOut = "timed_out",
         /// What it answered is not what was recorded, or not an answer.

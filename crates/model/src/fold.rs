@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{
-    BlockAdded, Event, RunStopped, SessionChanged, SessionCondensed, SliceChanged, SliceOp, TurnClosed,
+    BlockAdded, Event, ModelFailed, RunStopped, SessionChanged, SessionCondensed, SliceChanged, SliceOp, TurnClosed,
 };
 use crate::journal::Journal;
 use crate::session::{Session, Slice, Turn};
@@ -64,6 +64,7 @@ pub fn apply(session: &mut Session, event: &Event) -> Result<()> {
         Event::TurnOpened(opened) => session.turns.push(Turn::clone(&opened.turn)),
         Event::TurnClosed(closed) => close(turn(session, closed.turn)?, closed),
         Event::BlockAdded(BlockAdded { turn: index, block }) => turn(session, *index)?.blocks.push(block.clone()),
+        Event::ModelFailed(failed) => keep_partial(session, failed)?,
         Event::SliceChanged(changed) => change_slice(session, changed),
         Event::LogAdded(added) => session.logs.push(added.line.clone()),
         Event::UsageAdded(added) => session.usage.add(&added.usage),
@@ -71,7 +72,6 @@ pub fn apply(session: &mut Session, event: &Event) -> Result<()> {
         Event::EndpointChosen(_)
         | Event::ModelAsked(_)
         | Event::ModelAnswered(_)
-        | Event::ModelFailed(_)
         | Event::LossNoted(_)
         | Event::ToolIntended(_)
         | Event::ToolSettled(_)
@@ -133,6 +133,14 @@ fn close(turn: &mut Turn, closed: &TurnClosed) {
     if closed.provider_payload != crate::json::Json::Null {
         turn.provider_payload = closed.provider_payload.clone();
     }
+}
+
+/// What arrived of an answer stays with its turn, apart from what was said.
+fn keep_partial(session: &mut Session, failed: &ModelFailed) -> Result<()> {
+    if !failed.partial.is_empty() {
+        turn(session, failed.turn)?.interrupted.extend(failed.partial.iter().cloned());
+    }
+    Ok(())
 }
 
 fn change_slice(session: &mut Session, changed: &SliceChanged) {

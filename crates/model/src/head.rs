@@ -89,7 +89,7 @@ impl Head {
                 *self.session = session.head();
             }
             Event::TurnOpened(_) => self.turns = self.turns.saturating_add(1),
-            Event::SessionCondensed(_) | Event::TurnClosed(_) | Event::BlockAdded(_) => {}
+            Event::SessionCondensed(_) | Event::TurnClosed(_) | Event::BlockAdded(_) | Event::ModelFailed(_) => {}
             Event::ToolIntended(_) | Event::ToolSettled(_) => self.note_call(seq, event),
             other => return apply(&mut self.session, other),
         }

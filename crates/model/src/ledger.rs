@@ -24,6 +24,10 @@ pub struct Ledger {
     endpoint: Option<Box<EndpointChosen>>,
     /// What its requests lack of the session.
     losses: HashSet<Loss>,
+    /// The last record that a fork shares with its parent. Calls that are open there belong to the parent.
+    inherited: Seq,
+    /// Where the last run started.
+    run_started: Seq,
 }
 
 /// What a person was asked about a call, and what they said.
@@ -33,6 +37,8 @@ pub struct Approval {
     pub asked: ApprovalAsked,
     /// What was said.
     pub given: Option<ApprovalGiven>,
+    /// Where that was recorded.
+    pub decided: Option<Seq>,
 }
 
 /// What is known of one tool call.
@@ -92,6 +98,7 @@ impl Ledger {
             Event::ToolSettled(settled) => {
                 self.amend(&settled.call, |entry| entry.settled = Some((settled.outcome.clone(), seq)));
             }
+            Event::ToolResolved(_) if seq <= self.inherited => {}
             Event::ToolResolved(resolved) if self.places.contains_key(&resolved.call) => {
                 self.amend(&resolved.call, |entry| entry.resolved = Some(resolved.resolution));
             }
@@ -105,9 +112,11 @@ impl Ledger {
                 self.amend(&settled.call, |entry| entry.compensated = Some(Some(settled.outcome.clone())));
             }
             Event::ApprovalAsked(asked) => {
-                self.approvals.insert(asked.call.clone(), Approval { asked: asked.clone(), given: None });
+                self.approvals
+                    .insert(asked.call.clone(), Approval { asked: asked.clone(), given: None, decided: None });
             }
-            Event::ApprovalGiven(given) => self.decide(given),
+            Event::ApprovalGiven(given) => self.decide(seq, given),
+            Event::RunStarted(_) => self.run_started = seq,
             Event::ModelAsked(asked) => self.asked = Some(asked.turn),
             Event::EndpointChosen(chosen) => {
                 self.endpoint = Some(Box::new(chosen.clone()));
@@ -125,12 +134,13 @@ impl Ledger {
     }
 
     /// The first decision about what was shown counts.
-    fn decide(&mut self, given: &ApprovalGiven) {
+    fn decide(&mut self, seq: Seq, given: &ApprovalGiven) {
         if let Some(approval) = self.approvals.get_mut(&given.call)
             && approval.asked.digest == given.digest
             && approval.given.is_none()
         {
             approval.given = Some(given.clone());
+            approval.decided = Some(seq);
         }
     }
 
@@ -155,6 +165,23 @@ impl Ledger {
             duplicate_of: intended.duplicate_of.clone(),
             compensated: None,
         });
+    }
+
+    /// An empty ledger of a fork that shares its journal with its parent up to `seq`. It must not act for calls that the
+    /// parent began there, and what people resolved there was said to the parent.
+    pub fn of_fork(seq: Seq) -> Ledger {
+        Ledger { inherited: seq, ..Ledger::default() }
+    }
+
+    /// Whether the parent of this fork began the call and may still act for it.
+    pub fn is_inherited(&self, call: &CallId) -> bool {
+        self.get(call).is_some_and(|entry| entry.intended <= self.inherited)
+            || self.approval(call).is_some_and(|approval| approval.decided.is_some_and(|seq| seq <= self.inherited))
+    }
+
+    /// Whether the last run is one of this session, and not of the parent it was forked from.
+    pub fn owns_last_run(&self) -> bool {
+        self.run_started > self.inherited
     }
 
     /// What is recorded of a call.

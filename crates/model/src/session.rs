@@ -143,11 +143,13 @@ pub struct Run {
     pub stop_reason: Option<StopReason>,
     /// Which try this is, from 1.
     pub attempt: Option<u32>,
+    /// The process that ran it, as `PID@HOST`: who else wants to run the session can see whether it still lives.
+    pub process: Option<String>,
     /// What the source had beyond that.
     pub extra: Extra,
 }
 
-shape! { Run { id: opt, status: opt, timing: opt, stop_reason: opt, attempt: opt } }
+shape! { Run { id: opt, status: opt, timing: opt, stop_reason: opt, attempt: opt, process: opt } }
 
 /// One model answer, the input that led to it, and the results of the tools it called.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -186,6 +188,8 @@ pub struct Turn {
     pub data: Object,
     /// The content.
     pub blocks: Vec<Block>,
+    /// What arrived of answers that broke off. It is shown and kept, and never sent to a model; its calls never run.
+    pub interrupted: Vec<Block>,
     /// What the source had beyond that.
     pub extra: Extra,
 }
@@ -209,6 +213,7 @@ shape! {
         metadata: opt,
         data: opt,
         blocks: opt,
+        interrupted: opt,
     }
 }
 
@@ -234,6 +239,7 @@ impl Turn {
             metadata: self.metadata.clone(),
             data: self.data.clone(),
             extra: self.extra.clone(),
+            interrupted: self.interrupted.clone(),
             blocks: Vec::new(),
         }
     }

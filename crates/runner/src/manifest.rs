@@ -52,8 +52,8 @@ fn tool(node: &Node<'_>, directory: &Path) -> Result<ShellTool> {
         parameters: node.get("parameters").map_or_else(any_object, |schema| schema.clone().into_json()),
         ..ToolSpec::default()
     };
-    let (effect, settings) = (effect(node)?, settings(node)?);
-    Ok(ShellTool { spec, effect, settings, command: command(node)?, directory: directory.to_owned() })
+    let (effect, settings, consent) = (effect(node)?, settings(node)?, consent(node)?);
+    Ok(ShellTool { spec, effect, settings, consent, command: command(node)?, directory: directory.to_owned() })
 }
 
 fn any_object() -> Json {
@@ -83,20 +83,19 @@ fn effect(node: &Node<'_>) -> Result<Effect> {
 
 fn settings(node: &Node<'_>) -> Result<Settings> {
     let usual = Settings::default();
-    let consent = match node.get("approve") {
-        None => Consent::NotNeeded,
-        Some(flag) => match flag.as_bool() {
-            Some(true) => Consent::Needed { within: None },
-            Some(false) => Consent::NotNeeded,
-            None => return Err(at(flag, "`approve` is true or false")),
-        },
-    };
     Ok(Settings {
         timeout: timeout(node)?.or(usual.timeout),
         attempts: count(node, "attempts")?.and_then(|n| u32::try_from(n).ok()).unwrap_or(usual.attempts),
-        consent,
         max_result: count(node, "max_result")?.and_then(|n| usize::try_from(n).ok()).unwrap_or(usual.max_result),
     })
+}
+
+fn consent(node: &Node<'_>) -> Result<Consent> {
+    match node.get("approve").map(|flag| (flag, flag.as_bool())) {
+        None | Some((_, Some(false))) => Ok(Consent::NotNeeded),
+        Some((_, Some(true))) => Ok(Consent::Needed { within: None }),
+        Some((flag, None)) => Err(at(flag, "`approve` is true or false")),
+    }
 }
 
 fn timeout(node: &Node<'_>) -> Result<Option<Duration>> {

@@ -9,7 +9,7 @@ use std::thread;
 
 use turnkeep_model::event::Effect;
 use turnkeep_model::{Json, ToolSpec, json};
-use turnkeep_runtime::port::{Settings, Tool, ToolContext, ToolError, ToolOutput};
+use turnkeep_runtime::port::{Consent, Settings, Tool, ToolContext, ToolError, ToolOutput};
 use turnkeep_store::BoxFuture;
 
 /// The exit code that says: not now, and nothing was done. As in `sysexits.h`.
@@ -31,6 +31,8 @@ pub struct ShellTool {
     pub effect: Effect,
     /// How it is to be called.
     pub settings: Settings,
+    /// Whether a person must consent to each call.
+    pub consent: Consent,
     /// The program and its arguments.
     pub command: Vec<String>,
     /// Where it runs.
@@ -48,6 +50,10 @@ impl Tool for ShellTool {
 
     fn settings(&self) -> Settings {
         self.settings.clone()
+    }
+
+    fn consent(&self) -> Consent {
+        self.consent
     }
 
     fn call<'a>(

@@ -37,12 +37,6 @@ impl Error {
             .hint("let that run go on, or resume once it has stopped")
     }
 
-    /// The model did not answer, and nothing was added.
-    pub fn model(error: &crate::port::ModelError) -> Error {
-        Error::new(ErrorKind::Unavailable, format!("the model did not answer: {}", error.message))
-            .hint("the question was not added to the session; ask again, or ask another endpoint")
-    }
-
     /// `ConversationStateMismatch`: the prompt is not the one the session was begun with.
     pub(crate) fn prompt_mismatch(detail: &str) -> Error {
         Error::new(ErrorKind::Mismatch, format!("Cannot resume with mismatched prompt: {detail}"))

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
-use turnkeep_model::{Batch, Seq, SessionId};
+use turnkeep_model::{Batch, Event, Seq, SessionId};
 
 use crate::port::Delta;
 
@@ -16,7 +16,7 @@ const ROOM: usize = 1024;
 /// The in-process broadcaster. Publishing never waits and never fails: who is too slow is told so.
 #[derive(Debug, Clone, Default)]
 pub struct Hub {
-    channels: Arc<Mutex<HashMap<SessionId, Vec<Weak<Queue>>>>>,
+    channels: Arc<Channels>,
 }
 
 /// What a subscriber hears.
@@ -33,96 +33,189 @@ pub enum Heard {
     },
 }
 
+/// The subscribers of every session. When the last hub goes, so does this, and it ends their subscriptions.
 #[derive(Debug, Default)]
-struct Queue(Mutex<Waiting>);
+struct Channels(Mutex<Subscribers>);
+
+#[derive(Debug, Default)]
+struct Subscribers {
+    /// By a number of their own, so that one that goes is found at once.
+    by_session: HashMap<SessionId, HashMap<u64, Arc<Queue>>>,
+    next: u64,
+}
+
+impl Channels {
+    fn lock(&self) -> MutexGuard<'_, Subscribers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Channels {
+    fn drop(&mut self) {
+        self.lock().by_session.values().flat_map(HashMap::values).for_each(|queue| queue.end());
+    }
+}
+
+#[derive(Debug)]
+struct Queue {
+    until: Until,
+    waiting: Mutex<Waiting>,
+}
 
 #[derive(Debug, Default)]
 struct Waiting {
     items: VecDeque<Heard>,
     heard: Seq,
     lagging: bool,
+    ended: bool,
     waker: Option<Waker>,
+}
+
+/// How long a subscription lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Until {
+    RunEnds,
+    HubGoes,
 }
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn push(&self, item: Heard) {
         let mut waiting = self.lock();
+        if waiting.ended {
+            return;
+        }
         if waiting.items.len() >= ROOM {
             waiting.items.clear();
             waiting.lagging = true;
         } else if !waiting.lagging {
             waiting.items.push_back(item);
         }
-        if let Some(waker) = waiting.waker.take() {
-            waker.wake();
+        waiting.wake();
+    }
+
+    fn run_ended(&self) {
+        if self.until == Until::RunEnds {
+            self.end();
         }
     }
 
-    fn pop(&self) -> Option<Heard> {
+    fn end(&self) {
         let mut waiting = self.lock();
-        if waiting.lagging {
-            waiting.lagging = false;
-            return Some(Heard::Lagged { resume_from: waiting.heard });
+        waiting.ended = true;
+        waiting.wake();
+    }
+}
+
+impl Waiting {
+    fn pop(&mut self) -> Option<Heard> {
+        if self.lagging {
+            self.lagging = false;
+            return Some(Heard::Lagged { resume_from: self.heard });
         }
-        let item = waiting.items.pop_front()?;
+        let item = self.items.pop_front()?;
         if let Heard::Batch(batch) = &item {
-            waiting.heard = batch.last();
+            self.heard = batch.last();
         }
         Some(item)
+    }
+
+    fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
     }
 }
 
 impl Hub {
-    /// Hears everything that is published about a session from now on.
+    /// Hears everything that is published about a session from now on, until the run that is heard ends, or the hub goes.
     pub fn subscribe(&self, session: &SessionId) -> Subscription {
-        let queue = Arc::new(Queue::default());
-        self.lock().entry(session.clone()).or_default().push(Arc::downgrade(&queue));
-        Subscription { queue }
+        self.subscribe_until(session, Until::RunEnds)
+    }
+
+    /// The same over all runs of the session, until the hub goes.
+    pub fn subscribe_across_runs(&self, session: &SessionId) -> Subscription {
+        self.subscribe_until(session, Until::HubGoes)
+    }
+
+    fn subscribe_until(&self, session: &SessionId, until: Until) -> Subscription {
+        let queue = Arc::new(Queue { until, waiting: Mutex::default() });
+        let mut subscribers = self.channels.lock();
+        let number = subscribers.next;
+        subscribers.next += 1;
+        subscribers.by_session.entry(session.clone()).or_default().insert(number, queue.clone());
+        Subscription { queue, session: session.clone(), number, channels: Arc::downgrade(&self.channels) }
     }
 
     /// Tells of records that are durable.
     pub fn publish(&self, session: &SessionId, batch: &Batch) {
-        self.tell(session, || Heard::Batch(Arc::new(batch.clone())));
+        let subscribers = self.channels.lock();
+        let Some(queues) = subscribers.by_session.get(session) else {
+            return;
+        };
+        let batch = Arc::new(batch.clone());
+        queues.values().for_each(|queue| queue.push(Heard::Batch(batch.clone())));
+        if stops_the_run(&batch) {
+            queues.values().for_each(|queue| queue.run_ended());
+        }
     }
 
     /// Tells of a piece of an answer.
     pub fn publish_delta(&self, session: &SessionId, delta: &Delta) {
-        self.tell(session, || Heard::Delta(delta.clone()));
-    }
-
-    fn tell(&self, session: &SessionId, make: impl FnOnce() -> Heard) {
-        let mut channels = self.lock();
-        let Some(queues) = channels.get_mut(session) else {
-            return;
-        };
-        queues.retain(|queue| queue.strong_count() > 0);
-        if queues.is_empty() {
-            channels.remove(session);
-            return;
+        if let Some(queues) = self.channels.lock().by_session.get(session) {
+            queues.values().for_each(|queue| queue.push(Heard::Delta(delta.clone())));
         }
-        let item = make();
-        queues.iter().filter_map(Weak::upgrade).for_each(|queue| queue.push(item.clone()));
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Vec<Weak<Queue>>>> {
-        self.channels.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Tells that a run ended without a record of it: its recorder was dropped.
+    pub(crate) fn run_dropped(&self, session: &SessionId) {
+        if let Some(queues) = self.channels.lock().by_session.get(session) {
+            queues.values().for_each(|queue| queue.run_ended());
+        }
     }
 }
 
-/// A stream of what is published about one session.
+/// Whether no run goes on after this batch.
+fn stops_the_run(batch: &Batch) -> bool {
+    let last = batch.events.iter().rev().find_map(|entry| match &entry.event {
+        Event::RunStopped(_) => Some(true),
+        Event::RunStarted(_) => Some(false),
+        _ => None,
+    });
+    last.unwrap_or(false)
+}
+
+/// A stream of what is published about one session. It ends when the run does, or with the hub.
 #[derive(Debug)]
 pub struct Subscription {
     queue: Arc<Queue>,
+    session: SessionId,
+    number: u64,
+    channels: Weak<Channels>,
 }
 
 impl Subscription {
     /// What is there already, without waiting.
     pub fn try_next(&mut self) -> Option<Heard> {
-        self.queue.pop()
+        self.queue.lock().pop()
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let Some(channels) = self.channels.upgrade() else {
+            return;
+        };
+        let mut subscribers = channels.lock();
+        if let Some(queues) = subscribers.by_session.get_mut(&self.session) {
+            queues.remove(&self.number);
+            if queues.is_empty() {
+                subscribers.by_session.remove(&self.session);
+            }
+        }
     }
 }
 
@@ -130,7 +223,14 @@ impl Stream for Subscription {
     type Item = Heard;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Heard>> {
-        self.queue.lock().waker = Some(context.waker().clone());
-        self.queue.pop().map_or(Poll::Pending, |item| Poll::Ready(Some(item)))
+        let mut waiting = self.queue.lock();
+        match waiting.pop() {
+            Some(item) => Poll::Ready(Some(item)),
+            None if waiting.ended => Poll::Ready(None),
+            None => {
+                waiting.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
     }
 }

@@ -139,7 +139,7 @@ pub async fn say(store: &dyn Store, id: &SessionId, ports: &Ports, input: impl I
 }
 
 /// A session that rests is to be run again, and says so to whoever looks for work.
-fn awake(state: &Loaded, mut events: Vec<Event>) -> Vec<Event> {
+pub(crate) fn awake(state: &Loaded, mut events: Vec<Event>) -> Vec<Event> {
     if state.session.status.as_ref().is_some_and(|status| !matches!(status, Status::InProgress(_) | Status::Pending(_)))
     {
         let status = Some(Status::from(Pending {}));

@@ -137,6 +137,7 @@ impl Looks<'_> {
     fn step(&self, call: &ToolCall) -> Step {
         match (self.ledger.get(&call.call), self.ledger.approval(&call.call)) {
             (Some(entry), approval) => self.intended(entry, approval),
+            (None, Some(_)) if self.ledger.is_inherited(&call.call) => self.consented_before_the_fork(call),
             (None, Some(approval)) => self.waiting(approval),
             (None, None) => self.unrecorded(call),
         }
@@ -153,8 +154,24 @@ impl Looks<'_> {
             (Some(_), _, _) | (_, Some(Resolution::Skip), _) => Step::Abandon,
             (_, Some(Resolution::Retry), _) => again(),
             _ if self.policy == ResumePolicy::Ask => Step::AwaitHuman,
-            (_, None, Effect::Pure | Effect::Keyed) => again(),
+            (_, None, Effect::Pure) => again(),
+            // The parent of a fork may act for it at any time, so the fork does not.
+            (_, None, Effect::Keyed) if self.ledger.is_inherited(&entry.call) => Step::Unsure,
+            (_, None, Effect::Keyed) => again(),
             (_, None, Effect::Once) => Step::Unsure,
+        }
+    }
+
+    /// A person consented to the parent's call: the parent may have made it since.
+    fn consented_before_the_fork(&self, call: &ToolCall) -> Step {
+        match self.ledger.resolution(&call.call) {
+            Some(Resolution::Retry) => {
+                let given = self.ledger.approval(&call.call).and_then(|approval| approval.given.as_ref());
+                Step::Call { attempt: 1, arguments: given.and_then(|given| given.arguments.clone()) }
+            }
+            Some(Resolution::Skip) => Step::Abandon,
+            None if self.policy == ResumePolicy::Ask => Step::AwaitHuman,
+            None => Step::Unsure,
         }
     }
 

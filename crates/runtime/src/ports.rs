@@ -1,9 +1,9 @@
-//! The clock, the ids and the hub that a run uses.
+//! The clock, the ids, the processes and the hub that a run uses.
 
 use std::sync::Arc;
 
 use crate::hub::Hub;
-use crate::port::{Clock, Ids, RandomIds, SystemClock};
+use crate::port::{Clock, Ids, LocalProcesses, Processes, RandomIds, SystemClock};
 
 /// What a run takes time and ids from, and who hears of it.
 #[derive(Clone)]
@@ -14,10 +14,17 @@ pub struct Ports {
     pub ids: Arc<dyn Ids>,
     /// Who hears of what is recorded.
     pub hub: Hub,
+    /// Which process runs it, and whether another one that ran it still lives.
+    pub processes: Arc<dyn Processes>,
 }
 
 impl Default for Ports {
     fn default() -> Ports {
-        Ports { clock: Arc::new(SystemClock), ids: Arc::new(RandomIds), hub: Hub::default() }
+        Ports {
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            hub: Hub::default(),
+            processes: Arc::new(LocalProcesses),
+        }
     }
 }

@@ -12,6 +12,7 @@ use turnkeep_store::{ErrorKind, Loaded, Store, StoreExt};
 
 use crate::checkpoint::CheckpointHandler;
 use crate::error::{Error, Result};
+use crate::human::{Input, saying};
 use crate::outcomes::Outcomes;
 use crate::ports::Ports;
 
@@ -26,6 +27,11 @@ pub struct Recorder {
     ports: Ports,
     state: Loaded,
     outcomes: Outcomes,
+    /// Batches whose append was given up, or failed without a certain answer: each may have been written after the last
+    /// record that is known. While an append runs, its batch is the last of them.
+    in_doubt: Vec<Batch>,
+    /// Whether another run took over, as far as is known.
+    fenced: bool,
     /// How often turns got other numbers.
     renumbered: u64,
     checkpoints: Option<(Arc<dyn CheckpointHandler>, String)>,
@@ -37,7 +43,32 @@ impl Recorder {
     /// # Errors
     /// `Conflict` when the store has a session of this id; `Unsupported` when it is its own parent, or was made at a time
     /// without a zone; and whatever the store says.
-    pub async fn create(store: Arc<dyn Store>, mut session: Session, ports: Ports) -> Result<Recorder> {
+    pub async fn create(store: Arc<dyn Store>, session: Session, ports: Ports) -> Result<Recorder> {
+        Recorder::create_with(store, session, None, ports).await
+    }
+
+    /// Begins a session with the first thing that is said in it, as one batch: no crash leaves a session without its
+    /// question. [`Agent::resume`](crate::Agent::resume) asks it.
+    ///
+    /// # Errors
+    /// Those of [`Recorder::create`], and `Unsupported` where nothing is said.
+    pub async fn create_asking(
+        store: Arc<dyn Store>,
+        session: Session,
+        input: impl Into<Input>,
+        ports: Ports,
+    ) -> Result<Recorder> {
+        let input = input.into();
+        input.check()?;
+        Recorder::create_with(store, session, Some(input), ports).await
+    }
+
+    async fn create_with(
+        store: Arc<dyn Store>,
+        mut session: Session,
+        input: Option<Input>,
+        ports: Ports,
+    ) -> Result<Recorder> {
         let id = session.id.take().unwrap_or_else(|| SessionId::new(ports.ids.next()));
         check_origin(&session, &id)?;
         session.id = Some(id.clone());
@@ -45,8 +76,13 @@ impl Recorder {
         let run = RunId::new(ports.ids.next());
         let mut recorder = Recorder::over(store, &id, run, ports, Loaded::default());
         let mut events = vec![Event::from(SessionOpened { session: Box::new(session.head()) })];
+        let said = input.map(|input| {
+            let state = Loaded { session: session.clone(), ..Loaded::default() };
+            saying(&state, &input, &recorder.now())
+        });
         events.extend(session.turns.into_iter().map(|turn| TurnOpened { turn: Box::new(turn) }.into()));
         events.extend(recorder.starting(1));
+        events.extend(said.into_iter().flatten());
         recorder.append(events).await?;
         Ok(recorder)
     }
@@ -57,11 +93,20 @@ impl Recorder {
     /// `NotFound`, `Conflict` when another run starts at the same moment, and whatever the store says.
     pub async fn resume(store: Arc<dyn Store>, id: &SessionId, ports: Ports) -> Result<Recorder> {
         let state = store.load(id).await?;
-        let run = RunId::new(ports.ids.next());
-        let mut recorder = Recorder::over(store, id, run, ports, state);
-        let attempt = u32::try_from(recorder.state.session.runs.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let mut recorder = Recorder::of_new_run(store, id, ports, state);
+        let attempt = recorder.next_attempt();
         recorder.record_with(|_, recorder| Ok(recorder.starting(attempt))).await?;
         Ok(recorder)
+    }
+
+    /// A recorder of a run that is not recorded yet.
+    pub(crate) fn of_new_run(store: Arc<dyn Store>, id: &SessionId, ports: Ports, state: Loaded) -> Recorder {
+        let run = RunId::new(ports.ids.next());
+        Recorder::over(store, id, run, ports, state)
+    }
+
+    pub(crate) fn next_attempt(&self) -> u32 {
+        u32::try_from(self.state.session.runs.len()).unwrap_or(u32::MAX).saturating_add(1)
     }
 
     /// Goes on with a session that was claimed: the claim appended `run.started` already.
@@ -78,7 +123,18 @@ impl Recorder {
 
     fn over(store: Arc<dyn Store>, id: &SessionId, run: RunId, ports: Ports, state: Loaded) -> Recorder {
         let outcomes = Outcomes::of(&state.ledger);
-        Recorder { store, id: id.clone(), run, ports, state, outcomes, renumbered: 0, checkpoints: None }
+        Recorder {
+            store,
+            id: id.clone(),
+            run,
+            ports,
+            state,
+            outcomes,
+            in_doubt: Vec::new(),
+            fenced: false,
+            renumbered: 0,
+            checkpoints: None,
+        }
     }
 
     /// Records what begins a run. Where the last run of this process has stopped it is a new one, begun in the same
@@ -87,22 +143,28 @@ impl Recorder {
         &mut self,
         make: impl Fn(&Loaded, &Recorder) -> Vec<Event> + Send + Sync,
     ) -> Result<()> {
+        self.settle_doubt().await?;
         let idle = self.state.session.runs.last().is_some_and(|run| run.status.is_some());
         if idle {
             self.run = RunId::new(self.ports.ids.next());
         }
         self.record_with(|state, recorder| {
-            let runs = u32::try_from(state.session.runs.len()).unwrap_or(u32::MAX);
-            let started = if idle { recorder.starting(runs.saturating_add(1)) } else { Vec::new() };
+            let started = if idle { recorder.starting(recorder.next_attempt()) } else { Vec::new() };
             Ok(started.into_iter().chain(make(state, recorder)).collect())
         })
         .await
         .map(drop)
     }
 
-    fn starting(&self, attempt: u32) -> Vec<Event> {
+    pub(crate) fn starting(&self, attempt: u32) -> Vec<Event> {
         let timing = Timing { started: Some(self.now()), ..Timing::default() };
-        let run = Run { id: Some(self.run.clone()), timing, attempt: Some(attempt), ..Run::default() };
+        let run = Run {
+            id: Some(self.run.clone()),
+            timing,
+            attempt: Some(attempt),
+            process: self.ports.processes.own(),
+            ..Run::default()
+        };
         let changed = SessionChanged { status: Some(Status::from(InProgress {})), ..SessionChanged::default() };
         vec![RunStarted { run }.into(), changed.into()]
     }
@@ -133,6 +195,7 @@ impl Recorder {
         &mut self,
         make: impl Fn(&Loaded, &Recorder) -> Result<Vec<Event>> + Send + Sync,
     ) -> Result<Seq> {
+        self.settle_doubt().await?;
         loop {
             let events = make(&self.state, self)?;
             if events.is_empty() {
@@ -140,7 +203,8 @@ impl Recorder {
             }
             match self.append(events).await {
                 Err(error) if error.kind() == turnkeep_model::ErrorKind::Conflict => {
-                    if self.read_on().await? == Own::Found {
+                    let attempted = self.in_doubt.pop();
+                    if self.read_on(attempted.as_ref()).await? == Own::Found {
                         return Ok(self.state.seq);
                     }
                 }
@@ -149,16 +213,28 @@ impl Recorder {
         }
     }
 
-    async fn append(&mut self, events: Vec<Event>) -> Result<Seq> {
+    /// Appends a batch. Whatever ends this without an answer leaves the batch in doubt, the drop of this future included.
+    pub(crate) async fn append(&mut self, events: Vec<Event>) -> Result<Seq> {
         let mut batch = Batch::new(self.state.seq.next(), events.into_iter().map(Entry::from).collect());
         batch.time = Some(self.now());
         batch.run = Some(self.run.clone());
-        self.store
-            .append(&self.id, self.state.seq, &batch)
-            .await
-            .map_err(|error| Error::from(error).session(&self.id))?;
-        self.take_in(batch)?;
+        self.in_doubt.push(batch);
+        if let Some(batch) = self.in_doubt.last() {
+            let appended = self.store.append(&self.id, self.state.seq, batch).await;
+            appended.map_err(|error| Error::from(error).session(&self.id))?;
+        }
+        if let Some(batch) = self.in_doubt.pop() {
+            self.take_in(batch)?;
+        }
         Ok(self.state.seq)
+    }
+
+    /// Where an earlier append is in doubt, reads what became of it before anything else is written.
+    async fn settle_doubt(&mut self) -> Result<()> {
+        match self.in_doubt.is_empty() {
+            true => Ok(()),
+            false => self.read_on(None).await.map(drop),
+        }
     }
 
     /// Folds in what others appended.
@@ -166,10 +242,11 @@ impl Recorder {
     /// # Errors
     /// `Conflict` when another run took over.
     pub async fn refresh(&mut self) -> Result<()> {
-        self.read_on().await.map(drop)
+        self.read_on(None).await.map(drop)
     }
 
-    async fn read_on(&mut self) -> Result<Own> {
+    /// Folds in what follows, and says whether `attempted` is in it.
+    async fn read_on(&mut self, attempted: Option<&Batch>) -> Result<Own> {
         let mut batches = Vec::new();
         {
             let mut reading = self.store.read(&self.id, self.state.seq);
@@ -180,10 +257,13 @@ impl Recorder {
         let mut own = Own::Absent;
         for batch in batches {
             if let Some(at) = self.taken_over(&batch) {
+                self.fenced = true;
                 return Err(Error::fenced(at).session(&self.id));
             }
-            // A batch whose acknowledgement was lost on the way.
-            if batch.run.as_ref() == Some(&self.run) {
+            // Its acknowledgement was lost on the way. A batch in doubt that says the same comes first: where it is the
+            // one that was written, this one was not.
+            let is = |other: &Batch| other.to_line() == batch.to_line();
+            if attempted.is_some_and(is) && !self.in_doubt.iter().any(is) {
                 own = Own::Found;
             }
             self.take_in(batch)?;
@@ -198,6 +278,8 @@ impl Recorder {
 
     fn take_in(&mut self, batch: Batch) -> Result<()> {
         self.ports.hub.publish(&self.id, &batch);
+        // What was to be written at the place that is taken now can no longer be written.
+        self.in_doubt.clear();
         for (entry, seq) in batch.events.into_iter().zip(batch.seq.0..) {
             self.state.seq = Seq(seq);
             self.state.ledger.apply(self.state.seq, &entry.event);
@@ -230,11 +312,6 @@ impl Recorder {
     /// The session.
     pub fn session(&self) -> &Session {
         &self.state.session
-    }
-
-    /// The session, what is known of its calls, and where it stands.
-    pub(crate) fn state(&self) -> &Loaded {
-        &self.state
     }
 
     /// What is known of its tool calls.
@@ -279,6 +356,15 @@ impl Recorder {
 
     pub(crate) fn now(&self) -> Time {
         Time::from_instant(self.ports.clock.now())
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        let runs = self.state.session.runs.last().is_some_and(|run| run.status.is_none());
+        if runs && !self.fenced {
+            self.ports.hub.run_dropped(&self.id);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use turnkeep_model::{Batch, Seq, SessionId};
-use turnkeep_store::Store;
+use turnkeep_store::{ErrorKind, Store};
 
 use crate::error::Result;
 use crate::hub::{Heard, Hub, Subscription};
@@ -30,14 +30,24 @@ pub enum Followed {
 }
 
 impl Tail {
-    /// Follows `session` after `after`: first what is stored, then what happens.
+    /// Follows `session` after `after`: first what is stored, then what happens until the run that is heard ends. A session
+    /// that is not there yet is waited for.
     pub fn new(store: Arc<dyn Store>, hub: &Hub, session: &SessionId, after: Seq) -> Tail {
-        // Subscribed before the store is read, so that nothing falls between.
-        let live = hub.subscribe(session);
+        Tail::over(store, session, after, hub.subscribe(session))
+    }
+
+    /// The same over all runs of the session, until the hub goes.
+    pub fn across_runs(store: Arc<dyn Store>, hub: &Hub, session: &SessionId, after: Seq) -> Tail {
+        Tail::over(store, session, after, hub.subscribe_across_runs(session))
+    }
+
+    /// Subscribed before the store is read, so that nothing falls between.
+    fn over(store: Arc<dyn Store>, session: &SessionId, after: Seq, live: Subscription) -> Tail {
         Tail { store, session: session.clone(), seen: after, live, read: Default::default(), caught_up: false }
     }
 
-    /// The next thing that happens. It waits for this process only; call [`Tail::look`] to see what others wrote.
+    /// The next thing that happens; `None` when nothing more will. It waits for this process only; call [`Tail::look`] to
+    /// see what others wrote.
     ///
     /// # Errors
     /// What the store says.
@@ -75,7 +85,10 @@ impl Tail {
         let mut batches = self.store.read(&self.session, after);
         let mut found = 0;
         while let Some(batch) = batches.next().await {
-            self.read.push_back(batch?);
+            match batch {
+                Err(error) if error.kind() == ErrorKind::NotFound && after == Seq::START => return Ok(0),
+                batch => self.read.push_back(batch?),
+            }
             found += 1;
         }
         Ok(found)

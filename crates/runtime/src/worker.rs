@@ -42,7 +42,12 @@ impl Worker {
     pub async fn work(&self) -> Result<Option<(SessionId, Result<Stopped>)>> {
         let leases = self.leases()?;
         let run = RunId::new(self.ports.ids.next());
-        let claim = Claim { worker: self.name.clone(), run: run.clone(), time: self.lease };
+        let claim = Claim {
+            worker: self.name.clone(),
+            run: run.clone(),
+            time: self.lease,
+            process: self.ports.processes.own(),
+        };
         let Some(lease) = leases.claim_next(&claim).await? else {
             return Ok(None);
         };

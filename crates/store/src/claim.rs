@@ -12,7 +12,7 @@ use crate::power::Claim;
 pub(crate) fn started(last: Seq, claim: &Claim, now: i64) -> Batch {
     let time = jiff::Timestamp::from_millisecond(now).ok().map(Time::from_instant);
     let timing = Timing { started: time.clone(), ..Timing::default() };
-    let run = Run { id: Some(claim.run.clone()), timing, ..Run::default() };
+    let run = Run { id: Some(claim.run.clone()), timing, process: claim.process.clone(), ..Run::default() };
     let mut batch = Batch::new(last.next(), vec![Event::from(RunStarted { run }).into()]);
     batch.time = time;
     batch.run = Some(claim.run.clone());

@@ -28,7 +28,8 @@ pub trait StoreExt: Store {
     fn load(&self, session: &SessionId) -> impl Future<Output = Result<Loaded>> + Send {
         async move {
             let Summary { origin, last, .. } = self.summary(session).await?;
-            let mut loaded = fold(self, session, Seq(u64::MAX)).await?;
+            let ledger = origin.as_ref().map(|origin| Ledger::of_fork(origin.seq)).unwrap_or_default();
+            let mut loaded = fold(self, session, Seq(u64::MAX), ledger).await?;
             if loaded.seq < last {
                 return Err(cut_short(session, loaded.seq, last));
             }
@@ -44,7 +45,7 @@ pub trait StoreExt: Store {
     /// The session as it was at `seq`.
     fn load_at(&self, session: &SessionId, seq: Seq) -> impl Future<Output = Result<Loaded>> + Send {
         async move {
-            let mut loaded = fold(self, session, seq).await?;
+            let mut loaded = fold(self, session, seq, Ledger::default()).await?;
             loaded.session.id = Some(session.clone());
             Ok(loaded)
         }
@@ -111,8 +112,8 @@ pub trait StoreExt: Store {
 
 impl<S: Store + ?Sized> StoreExt for S {}
 
-async fn fold(store: &(impl Store + ?Sized), session: &SessionId, until: Seq) -> Result<Loaded> {
-    let mut loaded = Loaded::default();
+async fn fold(store: &(impl Store + ?Sized), session: &SessionId, until: Seq, ledger: Ledger) -> Result<Loaded> {
+    let mut loaded = Loaded { ledger, ..Loaded::default() };
     let mut batches = store.read(session, Seq::START);
     while let Some(batch) = batches.next().await {
         let batch = batch?;

@@ -71,6 +71,8 @@ pub struct Claim {
     pub run: RunId,
     /// How long it is held without a heartbeat.
     pub time: Duration,
+    /// The process that runs it, as `PID@HOST`, where it is known.
+    pub process: Option<String>,
 }
 
 /// A claim that was granted.

@@ -1,6 +1,6 @@
 //! The end of a session without its beginning.
 
-use turnkeep_model::event::{BlockAdded, SessionCondensed, SessionOpened, TurnClosed};
+use turnkeep_model::event::{BlockAdded, ModelFailed, SessionCondensed, SessionOpened, TurnClosed};
 use turnkeep_model::{Batch, Event, Head, Result as ModelResult, Session, Turn, absorb, apply};
 
 /// The last turns of a session, with all of it that is not turns.
@@ -55,6 +55,11 @@ impl TurnFold {
             Event::TurnClosed(closed) => {
                 if let Some(turn) = closed.turn.checked_sub(self.first) {
                     apply(&mut self.session, &Event::TurnClosed(TurnClosed { turn, ..closed }))?;
+                }
+            }
+            Event::ModelFailed(failed) => {
+                if let Some(turn) = failed.turn.checked_sub(self.first) {
+                    apply(&mut self.session, &Event::ModelFailed(ModelFailed { turn, ..failed }))?;
                 }
             }
             Event::SessionCondensed(condensed) => self.condense(condensed)?,

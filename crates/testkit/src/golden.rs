@@ -99,6 +99,30 @@ impl Case {
     }
 }
 
+/// Checks a section of a page that a test makes from what happened: the lines between `<!-- begin NAME -->` and
+/// `<!-- end NAME -->`.
+///
+/// # Panics
+/// Where the page says something else and is not to be updated, or has no such section.
+#[expect(clippy::expect_used, reason = "a page that cannot be read or written is a failed test")]
+pub fn golden_section(file: &str, name: &str, content: &str) {
+    let path = folder(file);
+    let page = std::fs::read_to_string(&path).expect("the page can be read");
+    let (begin, end) = (format!("<!-- begin {name} -->\n"), format!("<!-- end {name} -->"));
+    let (before, rest) = page.split_once(&begin).expect("the page has the section");
+    let (agreed, after) = rest.split_once(&end).expect("the section ends");
+    let content = format!("\n{}\n\n", content.trim());
+    if updating() {
+        let page = format!("{before}{begin}{content}{end}{after}");
+        return std::fs::write(&path, page).expect("the page can be written");
+    }
+    assert!(
+        agreed == content,
+        "{file}: the section `{name}` is not what happened; if it should be, run with UPDATE_GOLDEN=1\n\
+         --- agreed\n{agreed}\n--- now\n{content}"
+    );
+}
+
 fn updating() -> bool {
     let wanted = std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1");
     assert!(!wanted || std::env::var_os("CI").is_none(), "golden files are not updated where CI is set");

@@ -17,5 +17,6 @@ pub mod server;
 #[cfg(unix)]
 pub mod vfs;
 
+pub use golden::golden_section;
 pub use home::{Home, POSTGRES};
 pub use run::{cases, for_all, kills, seed};

@@ -3,6 +3,8 @@
 
 mod batch;
 mod convert;
+#[cfg(all(unix, feature = "sqlite", feature = "http"))]
+mod death;
 mod hostile;
 mod look;
 mod place;
@@ -16,3 +18,5 @@ mod store;
 mod stores;
 mod talk;
 mod turns;
+#[cfg(all(unix, feature = "sqlite", feature = "http"))]
+mod vendor;

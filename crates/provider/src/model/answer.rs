@@ -53,7 +53,10 @@ impl<'a> Telling<'a> {
             match delta {
                 wire::Delta::Text { text, .. } => self.deltas.delta(Delta::Text(text)),
                 wire::Delta::Reasoning { text, .. } => self.deltas.delta(Delta::Reasoning(text)),
-                wire::Delta::CallStarted { block, .. } => drop(self.call(block)),
+                wire::Delta::CallStarted { block, name } => {
+                    let index = self.call(block);
+                    self.deltas.delta(Delta::Call { index, name });
+                }
                 wire::Delta::Arguments { block, text } => {
                     let index = self.call(block);
                     self.deltas.delta(Delta::Arguments { index, text });

@@ -7,7 +7,8 @@ use turnkeep_model::event::{
     UsageAdded,
 };
 use turnkeep_model::{
-    Author, Block, Body, CallId, Event, Json, Ledger, Number, Object, Outcome, SessionId, Time, Timing, ToolCall, canon,
+    Author, Block, Body, CallId, Event, Json, Ledger, Number, Object, Outcome, SessionId, Time, Timing, ToolCall,
+    Usage, canon,
 };
 use turnkeep_store::Loaded;
 
@@ -85,13 +86,16 @@ fn answering(
     events.extend(blocks.iter().map(|block| BlockAdded { turn, block: block.clone() }.into()));
     events.push(closed(identity, recorder, turn, given).into());
     events.extend(known_of(given, &state.ledger));
-    if given.answer.usage != Default::default() {
-        events.push(UsageAdded { usage: given.answer.usage.clone() }.into());
-    }
+    events.push(one_request(&given.answer.usage));
     for (call, place) in calls.iter().zip(ordinal.saturating_add(1)..) {
         events.extend(fate(agent, state, recorder, turn, call, (place, &now)));
     }
     events
+}
+
+/// What one request used. The session counts requests; a vendor that counts its own is believed.
+pub(super) fn one_request(usage: &Usage) -> Event {
+    UsageAdded { usage: Usage { requests: usage.requests.or(Some(1)), ..usage.clone() } }.into()
 }
 
 /// The blocks of an answer as one message; an answer of nothing is an empty text, so that it is seen to be one.
@@ -173,10 +177,10 @@ fn fate(
             return vec![settled.into(), BlockAdded { turn, block }.into()];
         }
     };
-    let (effect, settings) = (tool.effect(), tool.settings());
+    let effect = tool.effect();
     let duplicate_of = duplicate_of(state, call);
     let doubtful = duplicate_of.is_some() && effect == Effect::Once && agent.duplicates == Duplicates::AskHuman;
-    match (settings.consent, doubtful) {
+    match (tool.consent(), doubtful) {
         (Consent::Needed { within }, _) => vec![asked(recorder, call, within, None).into()],
         (Consent::NotNeeded, true) => {
             let earlier = duplicate_of.map(|earlier| earlier.to_string()).unwrap_or_default();
@@ -187,7 +191,7 @@ fn fate(
             ToolIntended {
                 call: call.call.clone(),
                 effect,
-                key: key(recorder.id(), &call.call, effect),
+                key: (effect != Effect::Pure).then(|| key(recorder.id(), &call.call)),
                 attempt: Some(1),
                 duplicate_of,
             }
@@ -197,8 +201,8 @@ fn fate(
 }
 
 /// The key of a call: the same for every attempt.
-pub(super) fn key(session: &SessionId, call: &CallId, effect: Effect) -> Option<String> {
-    (effect != Effect::Pure).then(|| format!("{session}/{call}"))
+pub(super) fn key(session: &SessionId, call: &CallId) -> String {
+    format!("{session}/{call}")
 }
 
 fn asked(recorder: &Recorder, call: &ToolCall, within: Option<Duration>, reason: Option<String>) -> ApprovalAsked {

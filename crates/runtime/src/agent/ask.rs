@@ -5,18 +5,21 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
-use turnkeep_model::event::{ModelFailed, UsageAdded};
-use turnkeep_model::{Event, Number, Options, Seq, Session, SessionId, Time};
+use turnkeep_model::event::{ModelFailed, TurnOpened};
+use turnkeep_model::{Block, Event, Number, Options, Seq, Session, Time};
+use turnkeep_store::Loaded;
 
+use super::answer::one_request;
 use super::drive::Drive;
+use super::partial::Arriving;
 use crate::error::Result;
-use crate::hub::Hub;
-use crate::port::{Answer, Cause, Delta, Deltas, ModelError, Request};
+use crate::port::{Answer, Cause, ModelError, Request};
 
 /// What came of asking.
 pub(super) enum Asked {
     Answered(Box<Given>),
     Failed(Box<Refused>),
+    /// Someone asked to stop; what had arrived of the answer is recorded.
     Stopped,
 }
 
@@ -27,18 +30,12 @@ pub(super) struct Given {
     pub(super) seconds: f64,
 }
 
-impl Given {
-    /// The same answer to a session that was recorded meanwhile, up to here.
-    pub(super) fn recorded_at(mut self: Box<Given>, seq: Seq) -> Box<Given> {
-        self.asking.seq = seq;
-        self
-    }
-}
-
 /// No answer, and why.
 pub(super) struct Refused {
     pub(super) error: ModelError,
     asking: Asking,
+    /// What had arrived of the answer.
+    partial: Vec<Block>,
 }
 
 /// One question.
@@ -50,9 +47,12 @@ pub(super) struct Asking {
 }
 
 impl Refused {
-    /// The events of an answer that did not come: why, and what was used all the same.
-    pub(super) fn events(&self) -> Vec<Event> {
+    /// The events of an answer that did not come: why, what had arrived of it, and what was used all the same. A turn that
+    /// only the answer would have opened is opened to keep what had arrived.
+    pub(super) fn events(&self, state: &Loaded) -> Vec<Event> {
         let (error, asking) = (&self.error, &self.asking);
+        let is_open = state.session.turns.len() > asking.turn as usize;
+        let opened = (!is_open && !self.partial.is_empty()).then(|| TurnOpened::default().into());
         let failed = ModelFailed {
             turn: asking.turn,
             attempt: Some(asking.attempt),
@@ -63,9 +63,9 @@ impl Refused {
             wait: error.retry_after.map(|wait| Number::from_f64(wait.as_secs_f64())),
             request: error.request.clone(),
             headers: error.headers.clone(),
+            partial: self.partial.clone(),
         };
-        let used = (error.usage != Default::default()).then(|| UsageAdded { usage: error.usage.clone() }.into());
-        std::iter::once(failed.into()).chain(used).collect()
+        opened.into_iter().chain([failed.into(), one_request(&error.usage)]).collect()
     }
 }
 
@@ -73,43 +73,28 @@ impl Drive<'_> {
     /// Asks until there is an answer, no more tries, and nobody else to ask.
     pub(super) async fn ask(&mut self, turn: u32) -> Result<Asked> {
         let (mut attempt, mut tries) = (0_u32, 0_u32);
-        let mut failed = Vec::new();
+        let mut failed = None;
         loop {
             (attempt, tries) = (attempt.saturating_add(1), tries.saturating_add(1));
-            self.announce(turn, attempt, std::mem::take(&mut failed)).await?;
-            let refused = match self.ask_once(self.recorder.session(), turn, attempt).await {
-                Asked::Failed(refused) => refused,
-                asked => return Ok(asked),
+            self.announce(turn, attempt, failed.as_deref()).await?;
+            let refused = match self.ask_once(turn, attempt).await {
+                Ok(given) => return Ok(Asked::Answered(given)),
+                Err(refused) => refused,
             };
-            failed = refused.events();
-            match self.after(&refused, tries).await {
+            let next = match refused.error.cause {
+                Cause::Stopped => Next::Stopped,
+                _ => self.after(&refused, tries).await,
+            };
+            match next {
                 Next::Again => {}
                 Next::Elsewhere => tries = 0,
                 Next::Nobody => return Ok(Asked::Failed(refused)),
                 Next::Stopped => {
-                    self.recorder.record(failed).await?;
+                    self.recorder.record_with(|state, _| Ok(refused.events(state))).await?;
                     return Ok(Asked::Stopped);
                 }
             }
-        }
-    }
-
-    /// The same of a session that is not recorded yet. What came of tries that failed goes to `failed`.
-    pub(super) async fn ask_aside(&mut self, session: &Session, turn: u32, failed: &mut Vec<Event>) -> Asked {
-        let (mut attempt, mut tries) = (0_u32, 0_u32);
-        loop {
-            (attempt, tries) = (attempt.saturating_add(1), tries.saturating_add(1));
-            let refused = match self.ask_once(session, turn, attempt).await {
-                Asked::Failed(refused) => refused,
-                asked => return asked,
-            };
-            failed.extend(refused.events());
-            match self.after(&refused, tries).await {
-                Next::Again => {}
-                Next::Elsewhere => tries = 0,
-                Next::Nobody => return Asked::Failed(refused),
-                Next::Stopped => return Asked::Stopped,
-            }
+            failed = Some(refused);
         }
     }
 
@@ -130,16 +115,21 @@ impl Drive<'_> {
 
     /// Records that the model is about to be asked, which endpoint that is where it is another, and what came of the
     /// try before.
-    async fn announce(&mut self, turn: u32, attempt: u32, mut events: Vec<Event>) -> Result<()> {
-        events.extend(self.pace.choice(self.recorder.ledger()));
-        if attempt > 1 || self.asked != Some(turn) {
-            events.push(self.pace.asking(self.recorder.session(), turn, attempt, 0));
-            self.asked = Some(turn);
-        }
-        if events.is_empty() {
-            return Ok(());
-        }
-        self.recorder.record(events).await.map(drop)
+    async fn announce(&mut self, turn: u32, attempt: u32, failed: Option<&Refused>) -> Result<()> {
+        let is_new = attempt > 1 || self.asked != Some(turn);
+        let pace = self.pace;
+        self.recorder
+            .record_with(|state, _| {
+                let mut events = failed.map(|refused| refused.events(state)).unwrap_or_default();
+                events.extend(pace.choice(&state.ledger));
+                if is_new {
+                    events.push(pace.asking(&state.session, turn, attempt, 0));
+                }
+                Ok(events)
+            })
+            .await?;
+        self.asked = Some(turn);
+        Ok(())
     }
 
     async fn wait_or_stop(&self, wait: Duration) -> Waited {
@@ -150,29 +140,29 @@ impl Drive<'_> {
         }
     }
 
-    async fn ask_once(&self, session: &Session, turn: u32, attempt: u32) -> Asked {
-        let clock = &self.recorder.ports().clock;
+    async fn ask_once(&self, turn: u32, attempt: u32) -> std::result::Result<Box<Given>, Box<Refused>> {
+        let (session, clock) = (self.recorder.session(), &self.recorder.ports().clock);
         let options = in_force(session, turn, &self.pace.model().identity().defaults);
         let request = Request { session, options: &options, tools: self.agent.tools.specs(), turn };
-        let deltas = HubDeltas { hub: self.recorder.ports().hub.clone(), session: self.recorder.id().clone() };
+        let arriving = Arriving::new(self.recorder.ports().hub.clone(), self.recorder.id().clone());
         let began = clock.now();
         let asking = Asking { turn, attempt, seq: self.recorder.seq(), started: Time::from_instant(began) };
         // Making the future may panic as well as driving it.
-        let answer = AssertUnwindSafe(async { self.pace.model().answer(request, &deltas).await }).catch_unwind();
+        let answer = AssertUnwindSafe(async { self.pace.model().answer(request, &arriving).await }).catch_unwind();
         let limit = self.agent.model_timeout;
         let waiting = async { limit_of(limit, clock.as_ref()).await };
         let stop = self.agent.stop.asked();
-        let refused = match select(Box::pin(answer), select(Box::pin(waiting), Box::pin(stop))).await {
+        let error = match select(Box::pin(answer), select(Box::pin(waiting), Box::pin(stop))).await {
             Either::Left((Ok(Ok(answer)), _)) => {
                 let seconds = crate::port::seconds(began, clock.now());
-                return Asked::Answered(Box::new(Given { answer, asking, seconds }));
+                return Ok(Box::new(Given { answer, asking, seconds }));
             }
-            Either::Right((Either::Right(_), _)) => return Asked::Stopped,
+            Either::Right((Either::Right(_), _)) => ModelError::new(Cause::Stopped, "the answer was stopped"),
             Either::Left((Ok(Err(error)), _)) => error,
             Either::Left((Err(_), _)) => ModelError::fatal("the model's client panicked"),
             Either::Right((Either::Left(_), _)) => ModelError::new(Cause::TimedOut, "the model did not answer in time"),
         };
-        Asked::Failed(Box::new(Refused { error: refused, asking }))
+        Err(Box::new(Refused { error, asking, partial: arriving.into_blocks() }))
     }
 }
 
@@ -206,15 +196,4 @@ async fn limit_of(limit: Option<Duration>, clock: &dyn crate::port::Clock) {
 pub(crate) fn in_force(session: &Session, turn: u32, defaults: &Options) -> Options {
     let own = session.turns.get(turn as usize).map(|turn| turn.options.clone()).unwrap_or_default();
     own.over(&session.options).over(defaults)
-}
-
-struct HubDeltas {
-    hub: Hub,
-    session: SessionId,
-}
-
-impl Deltas for HubDeltas {
-    fn delta(&self, delta: Delta) {
-        self.hub.publish_delta(&self.session, &delta);
-    }
 }

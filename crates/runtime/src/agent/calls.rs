@@ -10,7 +10,7 @@ use turnkeep_model::event::{
     BlockAdded, CompensationIntended, CompensationSettled, Effect, LogAdded, ToolIntended, ToolSettled,
 };
 use turnkeep_model::{Body, CallId, Event, Json, Number, Outcome, ToolCall, ToolResult};
-use turnkeep_store::Loaded;
+use turnkeep_store::{Loaded, StoreExt};
 
 use super::answer::key;
 use super::drive::{Drive, all_settled_but};
@@ -106,7 +106,7 @@ impl Drive<'_> {
             session: self.recorder.id().clone(),
             call_id: job.call.call.clone(),
             tool: job.call.name.clone(),
-            key: format!("{}/{}", self.recorder.id(), job.call.call),
+            key: self.key_of(&job.call.call),
             attempt: job.attempt,
             is_resume: job.is_resume,
             duplicate_of: ledger.get(&job.call.call).and_then(|entry| entry.duplicate_of.clone()),
@@ -115,16 +115,21 @@ impl Drive<'_> {
         }
     }
 
+    /// The key that the journal has for a call: a fork uses the key under which its parent may have acted.
+    fn key_of(&self, call: &CallId) -> String {
+        let recorded = self.recorder.ledger().get(call).and_then(|entry| entry.key.clone());
+        recorded.unwrap_or_else(|| key(self.recorder.id(), call))
+    }
+
     async fn intend(&mut self, jobs: &[Job]) -> Result<()> {
         let effect = |job: &Job| self.agent.tools.effect(&job.call.name).unwrap_or(Effect::Once);
-        let id = self.recorder.id().clone();
         let earlier =
             |job: &Job| self.recorder.ledger().get(&job.call.call).and_then(|entry| entry.duplicate_of.clone());
         let intended = |job: &Job| {
             ToolIntended {
                 call: job.call.call.clone(),
                 effect: effect(job),
-                key: key(&id, &job.call.call, effect(job)),
+                key: (effect(job) != Effect::Pure).then(|| self.key_of(&job.call.call)),
                 attempt: Some(job.attempt),
                 duplicate_of: earlier(job),
             }
@@ -228,7 +233,10 @@ impl Drive<'_> {
         attempt: u32,
         edited: Option<String>,
     ) -> Result<Option<Job>> {
-        let is_resume = attempt > 1;
+        let ledger = self.recorder.ledger();
+        // A call that this journal knows nothing of may have been made where the session comes from.
+        let is_unrecorded = ledger.get(&call.call).is_none() && ledger.approval(&call.call).is_none();
+        let is_resume = attempt > 1 || is_unrecorded || ledger.is_inherited(&call.call);
         if let Some(job) = self.job(call, edited.as_deref(), attempt, is_resume) {
             return Ok(Some(job));
         }
@@ -247,6 +255,10 @@ impl Drive<'_> {
 
     /// Finds out about a call that may have acted.
     async fn look(&mut self, turn: u32, call: &ToolCall) -> Result<Looked> {
+        if let Some(result) = self.outcome_in_parent(call).await? {
+            self.settle_with(turn, result, None, |_| Vec::new()).await?;
+            return Ok(Looked::Settled);
+        }
         let found = match self.job(call, None, 1, true) {
             Some(job) => self.probe(&job).await,
             None => Found::Unknown,
@@ -263,6 +275,25 @@ impl Drive<'_> {
                 Ok(Looked::Settled)
             }
         }
+    }
+
+    /// What came of a call that the parent of this fork began, where the parent knows by now.
+    async fn outcome_in_parent(&self, call: &ToolCall) -> Result<Option<ToolResult>> {
+        let mut is_inherited = self.recorder.ledger().is_inherited(&call.call);
+        let mut parent = self.recorder.session().parent.clone();
+        while let Some(from) = parent.filter(|_| is_inherited) {
+            let loaded = match self.recorder.store().load(&from.session).await {
+                // A parent that was deleted tells nothing.
+                Err(error) if error.kind() == turnkeep_store::ErrorKind::NotFound => return Ok(None),
+                loaded => loaded?,
+            };
+            if let Some(result) = result_of(&loaded, &call.call) {
+                return Ok(Some(result.clone()));
+            }
+            is_inherited = loaded.ledger.is_inherited(&call.call);
+            parent = loaded.session.parent;
+        }
+        Ok(None)
     }
 
     async fn probe(&self, job: &Job) -> Found {
@@ -323,6 +354,14 @@ impl Drive<'_> {
 fn is_answered(state: &Loaded, turn: u32, call: &CallId) -> bool {
     let blocks = state.session.turns.get(turn as usize).map(|turn| turn.blocks.as_slice()).unwrap_or_default();
     blocks.iter().any(|block| matches!(&block.body, Body::ToolResult(result) if result.call == *call))
+}
+
+/// The result of a call, wherever it stands.
+fn result_of<'a>(loaded: &'a Loaded, call: &CallId) -> Option<&'a ToolResult> {
+    loaded.session.blocks().find_map(|(_, block)| match &block.body {
+        Body::ToolResult(result) if result.call == *call => Some(result),
+        _ => None,
+    })
 }
 
 /// What looking for the outcome of a call gave.

@@ -90,11 +90,7 @@ impl<'a> Drive<'a> {
     }
 
     fn plan(&self) -> Plan {
-        self.plan_of(self.recorder.session())
-    }
-
-    /// What comes next, were the session this one.
-    pub(super) fn plan_of(&self, session: &Session) -> Plan {
+        let session = self.recorder.session();
         let effect = |name: &str| self.agent.tools.effect(name);
         let now = self.recorder.ports().clock.now();
         let first = if self.settled.renumbered == self.recorder.renumbered() { self.settled.before } else { 0 };
@@ -103,7 +99,7 @@ impl<'a> Drive<'a> {
     }
 
     /// A call that is to be made needs its tool: to say that there is none would be a lie to the model.
-    pub(super) fn check_tools(&self) -> Result<()> {
+    fn check_tools(&self) -> Result<()> {
         let Plan::Calls { steps, .. } = self.plan() else {
             return Ok(());
         };
@@ -130,7 +126,7 @@ impl<'a> Drive<'a> {
     }
 
     /// The model is told of the tools that are here now.
-    pub(super) async fn adopt_tools(&mut self) -> Result<()> {
+    async fn adopt_tools(&mut self) -> Result<()> {
         let specs = self.agent.tools.specs();
         if specs.is_empty() || self.recorder.session().tools == specs {
             return Ok(());
@@ -150,7 +146,7 @@ impl<'a> Drive<'a> {
     }
 
     /// Records an answer, and makes the calls it asks for.
-    pub(super) async fn answered(&mut self, turn: u32, given: Box<Given>) -> Result<Option<Stopped>> {
+    async fn answered(&mut self, turn: u32, given: Box<Given>) -> Result<Option<Stopped>> {
         self.record_answer(turn, given).await?;
         let jobs = self.fresh_jobs(turn);
         self.execute(turn, jobs).await?;
@@ -219,15 +215,16 @@ impl<'a> Drive<'a> {
             class: Some(error.class.clone().unwrap_or_else(|| error.cause.to_string())),
             ..Default::default()
         };
-        // A turn that nothing opened yet has no place for an error; the one before has.
-        let at = turn.min(u32::try_from(self.recorder.session().turns.len()).unwrap_or(u32::MAX).saturating_sub(1));
-        let closed = TurnClosed { turn: at, errors: vec![noted], ..TurnClosed::default() };
         let status = Status::from(Failed { error: error.message.clone() });
         let pace = self.pace;
         self.recorder
-            .record_with(|_, recorder| {
-                let mut events = refused.events();
-                events.push(closed.clone().into());
+            .record_with(|state, recorder| {
+                let mut events = refused.events(state);
+                let opens = events.iter().filter(|event| matches!(event, Event::TurnOpened(_))).count();
+                // A turn that nothing opened yet has no place for an error; the one before has.
+                let turns = u32::try_from(state.session.turns.len() + opens).unwrap_or(u32::MAX);
+                let at = turn.min(turns.saturating_sub(1));
+                events.push(TurnClosed { turn: at, errors: vec![noted.clone()], ..TurnClosed::default() }.into());
                 events.extend(pace.stopping(recorder, &status, Some(&StopReason::Error)));
                 Ok(events)
             })
@@ -236,12 +233,7 @@ impl<'a> Drive<'a> {
         Ok(Stopped { status, reason: Some(StopReason::Error), text, waiting: Vec::new() })
     }
 
-    pub(super) async fn stop(
-        &mut self,
-        status: Status,
-        reason: Option<StopReason>,
-        waiting: Vec<Waiting>,
-    ) -> Result<Stopped> {
+    async fn stop(&mut self, status: Status, reason: Option<StopReason>, waiting: Vec<Waiting>) -> Result<Stopped> {
         let pace = self.pace;
         self.recorder.record_with(|_, recorder| Ok(pace.stopping(recorder, &status, reason.as_ref()))).await?;
         Ok(Stopped { text: last_text(self.recorder.session()), status, reason, waiting })

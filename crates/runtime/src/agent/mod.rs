@@ -5,8 +5,8 @@ mod answer;
 mod ask;
 mod calls;
 mod drive;
-mod inquire;
 mod outcome;
+mod partial;
 mod settings;
 mod told;
 

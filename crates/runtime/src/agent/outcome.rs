@@ -1,5 +1,6 @@
 //! How a run ended.
 
+use turnkeep_model::status::Completed;
 use turnkeep_model::{Author, Body, CallId, Session, Status, StopReason, Turn};
 
 use crate::error::Error;
@@ -18,6 +19,18 @@ pub struct Stopped {
 }
 
 impl Stopped {
+    /// How a session stands that nobody runs: as its last run left it.
+    pub fn standing(session: &Session) -> Stopped {
+        let last = session.runs.last();
+        let status = last.and_then(|run| run.status.clone()).or_else(|| session.status.clone());
+        Stopped {
+            status: status.unwrap_or_else(|| Status::from(Completed {})),
+            reason: last.and_then(|run| run.stop_reason.clone()),
+            text: last_text(session),
+            waiting: Vec::new(),
+        }
+    }
+
     /// The error that names what a person has to do, where a call may have acted: `ToolIdempotencyError`.
     pub fn needs_human(&self) -> Option<Error> {
         let unsure = self.waiting.iter().find(|waiting| waiting.what == WaitingFor::Outcome)?;

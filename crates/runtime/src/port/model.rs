@@ -15,7 +15,8 @@ pub trait Model: Send + Sync {
     /// One answer to the session as it stands. What arrives on the way may be told to `deltas`.
     ///
     /// # Errors
-    /// Whatever keeps it from answering. The session stays as it was: half an answer is none, and is not recorded.
+    /// Whatever keeps it from answering. What was given to `deltas` until then is kept as an interrupted answer: it is shown,
+    /// and never sent to a model.
     fn answer<'a>(
         &'a self,
         request: Request<'a>,
@@ -94,7 +95,7 @@ impl Answer {
     }
 }
 
-/// A piece of an answer on its way; never recorded.
+/// A piece of an answer on its way. It is void when its block is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delta {
@@ -102,6 +103,13 @@ pub enum Delta {
     Text(String),
     /// More thinking.
     Reasoning(String),
+    /// A call began.
+    Call {
+        /// Which call of this answer, from 0.
+        index: u32,
+        /// The tool.
+        name: String,
+    },
     /// More of a call's arguments.
     Arguments {
         /// Which call of this answer, from 0.

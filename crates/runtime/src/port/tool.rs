@@ -35,6 +35,11 @@ pub trait Tool: Send + Sync {
         Settings::default()
     }
 
+    /// Whether a person must consent to each call.
+    fn consent(&self) -> Consent {
+        Consent::NotNeeded
+    }
+
     /// Finding out whether a call that was cut off acted, if it can.
     fn probe(&self) -> Option<&dyn Probe> {
         None
@@ -90,27 +95,21 @@ pub struct Settings {
     pub timeout: Option<Duration>,
     /// How often a call is tried at most, where it fails in a way that may pass.
     pub attempts: u32,
-    /// Whether a person must consent.
-    pub consent: Consent,
     /// The longest result, in bytes; what is beyond is cut, and said to be.
     pub max_result: usize,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings {
-            timeout: Some(Duration::from_secs(600)),
-            attempts: 1,
-            consent: Consent::NotNeeded,
-            max_result: 1 << 20,
-        }
+        Settings { timeout: Some(Duration::from_secs(600)), attempts: 1, max_result: 1 << 20 }
     }
 }
 
 /// Whether a person must consent to a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Consent {
     /// It is called at once.
+    #[default]
     NotNeeded,
     /// It waits for a person, at most so long; for ever if nothing is said.
     Needed {
@@ -173,12 +172,15 @@ impl ToolOutput {
         ToolOutput { parts: vec![Part::Text(Text { text: text.into() })] }
     }
 
-    /// A JSON value.
+    /// A JSON value. A string is a text: the model reads it without quotes and escapes.
     pub fn json(json: Json) -> ToolOutput {
-        ToolOutput { parts: vec![Part::Data(Data { json })] }
+        match json.as_str() {
+            Some(text) => ToolOutput::text(text),
+            None => ToolOutput { parts: vec![Part::Data(Data { json })] },
+        }
     }
 
-    /// Anything serde can write.
+    /// Anything serde can write. A string is a text, other values are JSON.
     ///
     /// # Errors
     /// Where it cannot be written as JSON.
@@ -261,6 +263,7 @@ pub struct FnTool {
     spec: ToolSpec,
     effect: Effect,
     settings: Settings,
+    consent: Consent,
     handler: Box<Handler>,
     probe: Option<Box<dyn Probe>>,
     compensate: Option<Box<dyn Compensate>>,
@@ -285,6 +288,7 @@ impl FnTool {
             spec,
             effect,
             settings: Settings::default(),
+            consent: Consent::default(),
             handler: Box::new(handler),
             probe: None,
             compensate: None,
@@ -320,7 +324,7 @@ impl FnTool {
     /// The same tool, whose calls wait for a person.
     #[must_use]
     pub fn with_consent(mut self, consent: Consent) -> FnTool {
-        self.settings.consent = consent;
+        self.consent = consent;
         self
     }
 
@@ -382,6 +386,10 @@ impl Tool for FnTool {
 
     fn settings(&self) -> Settings {
         self.settings.clone()
+    }
+
+    fn consent(&self) -> Consent {
+        self.consent
     }
 
     fn probe(&self) -> Option<&dyn Probe> {

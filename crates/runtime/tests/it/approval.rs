@@ -7,7 +7,7 @@ use pollster::block_on;
 use turnkeep_model::event::Effect;
 use turnkeep_model::{CallId, ErrorKind, SessionId, Status};
 use turnkeep_runtime::human::{Judgement, Knowledge, decide, resolve};
-use turnkeep_runtime::port::{Answer, Consent, Found, Settings, ToolOutput};
+use turnkeep_runtime::port::{Answer, Consent, Found, ToolOutput};
 use turnkeep_runtime::{Agent, Duplicates, Ports, Recorder, Stopped, Unsure, WaitingFor};
 use turnkeep_store::Store;
 
@@ -62,7 +62,7 @@ impl Scene {
 }
 
 fn consenting(within: Option<Duration>) -> impl Fn(&mut Fake) {
-    move |tool| tool.settings = Settings { consent: Consent::Needed { within }, ..Settings::default() }
+    move |tool| tool.consent = Consent::Needed { within }
 }
 
 fn waits_for(stopped: &Stopped) -> Option<WaitingFor> {

@@ -6,11 +6,15 @@ use std::process::Command;
 use std::sync::Arc;
 
 use pollster::block_on;
+use turnkeep_model::Session;
+use turnkeep_runtime::Recorder;
 use turnkeep_store::{Store, open};
 use turnkeep_testkit::Home;
 
 use crate::kit::{ports, schemes};
-use crate::mortal::{Case, Death, Ledgerbook, Mortal, agent_of, cases, check, later, live, recover, script};
+use crate::mortal::{
+    Case, Death, Ledgerbook, Mortal, agent_of, cases, check, go_on_with, id, later, live, recover, script,
+};
 
 /// Dies at this point of a life, if it has one, and lets the next process go on. Says whether it died.
 fn dies_at(at: usize, case: Case, scheme: &str) -> bool {
@@ -35,6 +39,28 @@ fn after(case: Case, store: &Arc<dyn Store>, book: &Ledgerbook, what: &str) {
     let agent = agent_of(case, script(), book, &Death::never());
     let stopped = block_on(recover(case, store.clone(), &agent, book, &later));
     check(case, store, book, &stopped, what);
+}
+
+/// Cancels a run at this point, if it has one, and goes on with the same recorder. Says whether it was cancelled.
+pub(crate) fn cancel_and_go_on(at: usize, case: Case, scheme: &str) -> bool {
+    let home = Home::new(scheme);
+    let (store, book) = (home.open(), Ledgerbook(home.folder().join("book")));
+    let death = Death::at(at + 2);
+    let agent = agent_of(case, script(), &book, &death);
+    let session = Session { id: Some(id()), ..agent.session() };
+    block_on(Recorder::create(store.clone(), session, later())).unwrap();
+    // Taking the session up passes two points that are not part of the run.
+    let mortal: Arc<dyn Store> = Arc::new(Mortal(store.clone(), death.clone()));
+    let mut recorder = block_on(Recorder::resume(mortal, &id(), later())).unwrap();
+    let what = format!("{scheme} {case:?} cancelled at {at}");
+    let stopped = block_on(death.survive(agent.run(&mut recorder, "go")));
+    let cancelled = stopped.is_none();
+    let stopped = match stopped {
+        Some(stopped) => stopped.unwrap(),
+        None => block_on(go_on_with(&mut recorder, "go", &agent, &book, &later)),
+    };
+    check(case, &store, &book, &stopped, &what);
+    cancelled
 }
 
 /// How many points of death the life of a case has.

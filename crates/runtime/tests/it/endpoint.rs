@@ -170,6 +170,7 @@ fn every_try_that_failed_is_recorded_with_its_cause() {
         wait: Some(Number::from_f64(1.5)),
         request: Some(request.clone()),
         headers: Vec::new(),
+        partial: Vec::new(),
     };
     assert_eq!(failed, [Event::from(expected)]);
     assert!(recorder.session().turns[0].errors.is_empty(), "the turn itself went well");

@@ -282,7 +282,7 @@ fn runs_that_hand_over_wait_or_are_stopped_end_with_one_event() {
         (store, recorder)
     };
     let last = |(store, recorder): &(_, Recorder)| streamed(store, recorder.id()).pop().unwrap();
-    let consent = |tool: &mut Fake| tool.settings.consent = turnkeep_runtime::port::Consent::Needed { within: None };
+    let consent = |tool: &mut Fake| tool.consent = turnkeep_runtime::port::Consent::Needed { within: None };
 
     assert_eq!(last(&ended(consent, None)), r#"{"type":"agent_waiting","step":0}"#);
     let limited = ended(|_| (), Some(1));

@@ -117,7 +117,7 @@ fn any_interleaving_folds_to_a_valid_session() {
             });
             once.settings = Settings { timeout: Some(Duration::from_secs(600)), ..Settings::default() };
             let mut asks = Fake::new("asks", Effect::Once, |_| Ok(ToolOutput::text("ok")));
-            asks.settings.consent = Consent::Needed { within: None };
+            asks.consent = Consent::Needed { within: None };
             let answers = (0..40)
                 .map(|n| match n % 3 {
                     0 => calling(&[("x", "once", &format!(r#"{{"n":{n}}}"#)), ("y", "asks", "{}")]),

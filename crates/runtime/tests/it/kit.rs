@@ -110,6 +110,13 @@ impl World {
         self.0.lock().unwrap().get(key).copied().unwrap_or(0)
     }
 
+    /// The keys under which anything was done.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> = self.0.lock().unwrap().keys().cloned().collect();
+        keys.sort();
+        keys
+    }
+
     pub(crate) fn total(&self) -> u32 {
         self.0.lock().unwrap().values().sum()
     }
@@ -122,6 +129,7 @@ pub(crate) struct Fake {
     pub(crate) name: &'static str,
     pub(crate) effect: Effect,
     pub(crate) settings: turnkeep_runtime::port::Settings,
+    pub(crate) consent: turnkeep_runtime::port::Consent,
     pub(crate) work: Box<Work>,
     pub(crate) probe: Option<Found>,
     pub(crate) undo: Option<World>,
@@ -133,7 +141,15 @@ impl Fake {
         effect: Effect,
         work: impl Fn(&ToolContext) -> Result<ToolOutput, ToolError> + Send + Sync + 'static,
     ) -> Fake {
-        Fake { name, effect, settings: Default::default(), work: Box::new(work), probe: None, undo: None }
+        Fake {
+            name,
+            effect,
+            settings: Default::default(),
+            consent: Default::default(),
+            work: Box::new(work),
+            probe: None,
+            undo: None,
+        }
     }
 
     /// A tool that acts in the world under its call's id.
@@ -159,6 +175,10 @@ impl Tool for Fake {
 
     fn settings(&self) -> turnkeep_runtime::port::Settings {
         self.settings.clone()
+    }
+
+    fn consent(&self) -> turnkeep_runtime::port::Consent {
+        self.consent
     }
 
     fn call<'a>(&'a self, _: &'a Json, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {

@@ -15,7 +15,7 @@ use turnkeep_model::event::Effect;
 use turnkeep_model::{Batch, Body, CallId, Json, Outcome, Seq, Session, SessionId, StopReason, ToolSpec};
 use turnkeep_runtime::human::{Judgement, Knowledge, decide, resolve};
 use turnkeep_runtime::port::{
-    Answer, Consent, Deltas, Identity, Model, ModelError, Request, Settings, Tool, ToolContext, ToolError, ToolOutput,
+    Answer, Consent, Deltas, Identity, Model, ModelError, Request, Tool, ToolContext, ToolError, ToolOutput,
 };
 use turnkeep_runtime::{Agent, Ports, Recorder, ResumePolicy, Script, Stopped, Tools, WaitingFor};
 use turnkeep_store::{Batches, BoxFuture, Deleted, ErrorKind, Page, Query, Store, StoreExt};
@@ -169,8 +169,8 @@ impl Tool for MortalTool {
         self.effect
     }
 
-    fn settings(&self) -> Settings {
-        Settings { consent: self.consent, ..Settings::default() }
+    fn consent(&self) -> Consent {
+        self.consent
     }
 
     fn call<'a>(&'a self, _: &'a Json, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
@@ -320,6 +320,32 @@ async fn go_on(
         for waiting in &stopped.waiting {
             help(id, &waiting.call, waiting.what, &**store, book, ports).await;
         }
+    }
+    panic!("it waits for ever");
+}
+
+/// Goes on in the same process, with the recorder of a run that was cancelled.
+pub(crate) async fn go_on_with(
+    recorder: &mut Recorder,
+    said: &str,
+    agent: &Agent,
+    book: &Ledgerbook,
+    ports: &dyn Fn() -> Ports,
+) -> Stopped {
+    let store = recorder.store().clone();
+    recorder.refresh().await.unwrap();
+    let mut stopped = match recorder.session().turns.is_empty() {
+        true => agent.run(recorder, said).await.unwrap(),
+        false => agent.resume(recorder).await.unwrap(),
+    };
+    for _ in 0..4 {
+        for waiting in &stopped.waiting {
+            help(&recorder.id().clone(), &waiting.call, waiting.what, &*store, book, ports).await;
+        }
+        if stopped.waiting.is_empty() {
+            return stopped;
+        }
+        stopped = agent.resume(recorder).await.unwrap();
     }
     panic!("it waits for ever");
 }

@@ -91,7 +91,7 @@ fn a_lease_that_passed_on_is_refused_and_its_run_is_fenced() {
         };
         let world = World::default();
         left(&one, &acting(&world));
-        let claim = |worker: &str, time| Claim { worker: worker.into(), run: RunId::new(worker), time };
+        let claim = |worker: &str, time| Claim { worker: worker.into(), run: RunId::new(worker), time, process: None };
         let stale = block_on(leases.claim(&id(), &claim("w1", Duration::from_millis(1)))).unwrap();
         let mut late = block_on(Recorder::claimed(one.clone(), &id(), RunId::new("w1"), later())).unwrap();
         let fresh = loop {
@@ -124,7 +124,7 @@ fn words_and_consent_from_another_process_are_kept_while_the_agent_runs() {
         });
         let world = World::default();
         let mut asks = Fake::acting("asks", Effect::Once, &world);
-        asks.settings.consent = Consent::Needed { within: None };
+        asks.consent = Consent::Needed { within: None };
         let answers = vec![calling(&[("a", "busy", "{}"), ("b", "asks", "{}")]), Answer::text("all of it")];
         let agent = agent(answers, vec![busy, asks]);
         let session = Session { id: Some(id()), ..agent.session() };

@@ -142,6 +142,7 @@ fn model_event() -> BoxedStrategy<Event> {
         wait: rare(number()),
         request: rare(request()),
         headers: headers(),
+        partial: collection::vec(block(), 0..2),
     });
     let loss = fields!(Loss {
         at: word(),
@@ -228,6 +229,7 @@ fn is_legal(event: &Event, turns: &mut usize) -> bool {
         Event::SessionOpened(opened) => *turns = opened.session.turns.len(),
         Event::TurnOpened(_) => *turns += 1,
         Event::BlockAdded(_) | Event::TurnClosed(_) | Event::SessionCondensed(_) => return *turns > 0,
+        Event::ModelFailed(failed) => return failed.partial.is_empty() || *turns > 0,
         _ => {}
     }
     true

@@ -10,8 +10,8 @@ use turnkeep_model::{
 use super::block::{author, block_of, plain_block, tool_call};
 use super::status::turn_error;
 use super::{
-    body, continuation, extra, fields, finish, json, line, message_key, object, often, options, plain_json, rare,
-    reasoning, response_format, status, stop_reason, text, time, timing, tool_result, tool_spec, usage, word,
+    block, body, continuation, extra, fields, finish, json, line, message_key, object, often, options, plain_json,
+    rare, reasoning, response_format, status, stop_reason, text, time, timing, tool_result, tool_spec, usage, word,
 };
 
 /// The blocks of one message: they share its key.
@@ -85,6 +85,7 @@ pub(super) fn run() -> BoxedStrategy<Run> {
         timing: timing(),
         stop_reason: rare(stop_reason()),
         attempt: rare(prop_oneof![1..4u32, Just(u32::MAX)]),
+        process: rare(word()),
         extra: extra(),
     })
     .boxed()
@@ -128,6 +129,7 @@ fn head() -> BoxedStrategy<Turn> {
         metadata: object(),
         data: object(),
         blocks: Just(Vec::new()),
+        interrupted: collection::vec(block(), 0..2),
         extra: extra(),
     });
     prop_oneof![1 => Just(Turn::default()), 1 => full].boxed()

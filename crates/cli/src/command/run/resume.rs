@@ -5,11 +5,11 @@ use std::sync::Arc;
 use pollster::block_on;
 use turnkeep_model::{Json, Ledger, Object, SessionId};
 use turnkeep_runtime::plan::{Plan, PlannedCall, Step, plan};
-use turnkeep_runtime::{Ports, Recorder, Stop as StopAsked, Stopped};
+use turnkeep_runtime::{Ports, Stopped};
 use turnkeep_store::{Store, StoreExt};
 
 use super::super::Ending;
-use super::super::talk::{Heard, ending, open_talk};
+use super::super::talk::{Heard, Interrupt, ending, open_talk, tell_failure, tools};
 use crate::exit::{Exit, Stop};
 use crate::report::object;
 use crate::run_args::Resume;
@@ -27,8 +27,9 @@ pub(crate) fn resume(args: &Resume) -> Ending {
 /// Without something that answers, it can be said what is needed.
 fn show_plan(args: &Resume, store: &dyn Store) -> Ending {
     let loaded = block_on(store.load(&SessionId::new(args.id.as_str())))?;
+    let tools = tools(args.with.tools.as_deref())?;
     let now = Ports::default().clock.now();
-    let planned = plan(&loaded.session, &loaded.ledger, args.policy.into(), now, &|_| None);
+    let planned = plan(&loaded.session, &loaded.ledger, args.policy.into(), now, &|name| tools.effect(name));
     if args.json {
         print_json(&as_json(&planned))?;
     } else {
@@ -107,11 +108,11 @@ fn line(id: &str, planned: &PlannedCall, ledger: &Ledger) -> String {
 
 fn go_on(args: &Resume, store: Arc<dyn Store>) -> Ending {
     let id = SessionId::new(args.id.as_str());
-    let talk = open_talk(&args.with, store.clone(), &id)?;
-    let agent = talk.agent(Heard::Silently, &StopAsked::default()).with_resume_policy(args.policy.into());
-    let mut recorder = block_on(Recorder::resume(store, &id, Ports::default()))?;
-    let stopped = block_on(agent.resume(&mut recorder))?;
+    let talk = open_talk(&args.with, store, &id)?.taking_over(args.take_over);
+    let agent = talk.agent(Heard::Silently, &Interrupt::watch().arm()).with_resume_policy(args.policy.into());
+    let stopped = talk.resume_with(&agent)?;
     tell(args, &stopped)?;
+    tell_failure(&talk, &stopped);
     Ok(ending(&stopped))
 }
 

@@ -152,7 +152,7 @@ fn network(endpoint: &Endpoint) -> Result<Arc<dyn Transport>, Stop> {
 }
 
 /// The tools of a manifest; none where none is named.
-pub(super) fn tools(path: Option<&Path>) -> Result<Tools, Stop> {
+pub(crate) fn tools(path: Option<&Path>) -> Result<Tools, Stop> {
     let Some(path) = path else {
         return Ok(Tools::default());
     };

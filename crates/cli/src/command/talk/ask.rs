@@ -3,18 +3,19 @@
 use std::io::Read;
 use std::time::Instant;
 
-use turnkeep_model::{Author, Block, Json, Session, SessionId, Status, Usage};
-use turnkeep_runtime::{Stop as StopAsked, Stopped, WaitingFor};
+use turnkeep_model::{Author, Block, Json, Session, SessionId, Status, StopReason, Usage};
+use turnkeep_runtime::{Stopped, WaitingFor};
 
 use super::super::Ending;
 use super::answering::{Answering, nothing, tools};
 use super::attach::attached;
 use super::compare;
+use super::interrupt::Interrupt;
 use super::session::{Heard, Talk};
 use crate::exit::{Exit, Stop};
 use crate::report::{object, say_losses, text_or_null};
 use crate::talk_args::Ask;
-use crate::terminal::{DIM, print_json, say};
+use crate::terminal::{DIM, complain_of, print_json, say};
 use crate::visible::visible;
 
 pub(crate) fn ask(args: &Ask) -> Ending {
@@ -26,12 +27,12 @@ pub(crate) fn ask(args: &Ask) -> Ending {
     let store = args.place.open()?;
     let mut talk = match args.id.as_str() {
         "new" => Talk::new(store, answering, tools, args.system.clone()),
-        id => Talk::stored(store, SessionId::new(id), answering, tools)?,
+        id => Talk::stored(store, SessionId::new(id), answering, tools)?.taking_over(args.take_over),
     };
     let heard = if args.json { Heard::Silently } else { Heard::Aloud };
     let began = Instant::now();
     let before = talk.session()?.turns.len();
-    let stopped = talk.inquire(question(args)?, heard, &StopAsked::default())?;
+    let stopped = talk.ask(question(args)?, heard, &Interrupt::watch().arm())?;
     let session = talk.session()?;
     let told = Told { session: &session, before, stopped: &stopped, seconds: began.elapsed().as_secs_f64() };
     if args.json {
@@ -41,7 +42,20 @@ pub(crate) fn ask(args: &Ask) -> Ending {
         say_losses(&talk.losses(), &format!("`turnkeep tail {}` lists them all", talk.id));
         told.waiting(talk.id.as_str()).iter().for_each(|line| say(line));
     }
+    tell_failure(&talk, &stopped);
     Ok(ending(&stopped))
+}
+
+/// Says why there is no answer, and what is kept.
+pub(crate) fn tell_failure(talk: &Talk, stopped: &Stopped) {
+    let kept = talk.unanswered(stopped);
+    match (&stopped.status, &kept) {
+        (Status::Failed(failed), _) => {
+            complain_of(&format!("the model did not answer: {}", failed.error), kept.as_deref());
+        }
+        (_, Some(kept)) => say(&format!("stopped; {kept}")),
+        _ => {}
+    }
 }
 
 /// What is asked: the text, and what is attached.
@@ -125,6 +139,7 @@ pub(crate) fn ending(stopped: &Stopped) -> Exit {
     match &stopped.status {
         Status::WaitingForHuman(_) => Exit::NeedsHuman,
         Status::Failed(_) => Exit::Failed,
+        _ if stopped.reason == Some(StopReason::UserRequested) => Exit::Interrupted,
         _ => Exit::Ok,
     }
 }

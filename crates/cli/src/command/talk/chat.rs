@@ -1,18 +1,18 @@
 //! `turnkeep chat`
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use turnkeep_model::{Author, Block, Body, Session, SessionId};
 use turnkeep_runtime::human::Judgement;
-use turnkeep_runtime::{Stop as StopAsked, Stopped, Waiting, WaitingFor};
+use turnkeep_runtime::{Stopped, Waiting, WaitingFor};
 
 use super::super::Ending;
 use super::answering::{Answering, nothing, tools};
-use super::ask::Told;
+use super::ask::{Told, tell_failure};
 use super::attach::attached;
 use super::editor::{Editor, Typed};
+use super::interrupt::Interrupt;
 use super::session::{Heard, Talk};
 use crate::exit::{Exit, Stop};
 use crate::page::Page;
@@ -29,7 +29,7 @@ const HELP: &str = "\
   /help            print this
   /quit            leave; Ctrl-D does too
 A line that ends with \\ goes on in the next one, as does a block between ``` lines.
-Ctrl-C stops an answer; what was asked is then not kept.
+Ctrl-C stops an answer. The question stays, and what had arrived is kept as interrupted; /retry asks again.
 ";
 
 pub(crate) fn chat(args: &Chat) -> Ending {
@@ -38,11 +38,11 @@ pub(crate) fn chat(args: &Chat) -> Ending {
     let store = args.place.open()?;
     let talk = match &args.id {
         None => Talk::new(store, answering, tools, args.system.clone()),
-        Some(id) => Talk::stored(store, SessionId::new(id.as_str()), answering, tools)?,
+        Some(id) => Talk::stored(store, SessionId::new(id.as_str()), answering, tools)?.taking_over(args.take_over),
     };
     let session = talk.session()?;
     let mut editor = Editor::open(questions(&session))?;
-    let mut chat = Chatting { talk, attached: Vec::new(), unanswered: None, interrupt: Interrupt::watch() };
+    let mut chat = Chatting { talk, attached: Vec::new(), interrupt: Interrupt::watch() };
     if editor.is_terminal() {
         chat.greet(&session);
     }
@@ -81,8 +81,6 @@ enum Goes {
 struct Chatting {
     talk: Talk,
     attached: Vec<Block>,
-    /// What was asked last and not answered.
-    unanswered: Option<Vec<Block>>,
     interrupt: Interrupt,
 }
 
@@ -118,17 +116,15 @@ impl Chatting {
                 say(&format!("{DIM}goes with the next message{DIM:#}"));
             }
             "/endpoint" => self.change(rest.trim())?,
-            "/retry" => match self.unanswered.take() {
-                Some(blocks) => self.ask(blocks, editor)?,
-                None => say("everything was answered"),
-            },
+            "/retry" if self.talk.is_stored() => self.exchange(None, editor)?,
+            "/retry" => say("nothing was asked yet"),
             word if word.starts_with('/') && !text.contains('\n') && rest.is_empty() => {
                 say(&format!("there is no {}; /help lists what there is", visible(word)));
             }
             _ => {
                 let mut blocks = std::mem::take(&mut self.attached);
                 blocks.push(Block::text(Author::User, text));
-                self.ask(blocks, editor)?;
+                self.exchange(Some(blocks), editor)?;
             }
         }
         Ok(Goes::On)
@@ -141,21 +137,22 @@ impl Chatting {
         Ok(())
     }
 
-    /// Asks, shows the answer, and has the person decide about calls that wait.
-    fn ask(&mut self, blocks: Vec<Block>, editor: &mut Editor) -> Result<(), Stop> {
+    /// Asks, or goes on with what was not answered, shows the answer, and has the person decide about calls that wait.
+    fn exchange(&mut self, blocks: Option<Vec<Block>>, editor: &mut Editor) -> Result<(), Stop> {
         let (began, before) = (Instant::now(), self.talk.session()?.turns.len());
         let stop = self.interrupt.arm();
-        self.unanswered = Some(blocks.clone());
-        let asked = self.talk.inquire(blocks, Heard::Aloud, &stop);
+        let asked = match blocks {
+            Some(blocks) => self.talk.ask(blocks, Heard::Aloud, &stop),
+            None => self.talk.resume(Heard::Aloud, &stop),
+        };
         self.interrupt.disarm();
         let mut stopped = asked?;
         if stop.is_asked() {
             // What was heard of the answer ends in the middle of a line.
             print("\n")?;
-            say(&format!("{DIM}stopped; nothing of this is kept (/retry asks again){DIM:#}"));
+            say(&format!("{DIM}stopped; the question stays unanswered (/retry asks again){DIM:#}"));
             return Ok(());
         }
-        self.unanswered = None;
         while self.decided(&stopped, editor)? {
             let stop = self.interrupt.arm();
             let went_on = self.talk.resume(Heard::Aloud, &stop);
@@ -168,6 +165,7 @@ impl Chatting {
         let more = format!("`turnkeep tail {}` lists them all", self.talk.id);
         say_losses(&self.talk.losses(), &more);
         told.waiting(self.talk.id.as_str()).iter().for_each(|line| say(line));
+        tell_failure(&self.talk, &stopped);
         Ok(())
     }
 
@@ -197,31 +195,5 @@ impl Chatting {
             _ => None,
         });
         Ok(found.unwrap_or_default())
-    }
-}
-
-/// Ctrl-C: it stops the answer that is on its way.
-struct Interrupt(Arc<Mutex<Option<StopAsked>>>);
-
-impl Interrupt {
-    fn watch() -> Interrupt {
-        let armed: Arc<Mutex<Option<StopAsked>>> = Arc::default();
-        let heard = armed.clone();
-        // Where nothing can be watched, Ctrl-C ends the program, and what was recorded stays.
-        let _ = ctrlc::set_handler(move || match &*heard.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(stop) => stop.ask(),
-            None => std::process::exit(130),
-        });
-        Interrupt(armed)
-    }
-
-    fn arm(&self) -> StopAsked {
-        let stop = StopAsked::default();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(stop.clone());
-        stop
-    }
-
-    fn disarm(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

@@ -5,14 +5,14 @@ use std::thread;
 use std::time::Instant;
 
 use pollster::block_on;
-use turnkeep_model::{Json, SessionId};
-use turnkeep_runtime::Stop as StopAsked;
+use turnkeep_model::{Json, SessionId, Status};
 use turnkeep_runtime::port::{Ids, RandomIds};
+use turnkeep_runtime::{Stop as StopAsked, Stopped};
 use turnkeep_store::{Store, StoreExt};
 
 use super::super::Ending;
 use super::answering::{Answering, nothing, tools};
-use super::ask::{Told, question};
+use super::ask::{Told, ending, question};
 use super::session::{Heard, Talk};
 use crate::exit::{Exit, Stop};
 use crate::report::object;
@@ -37,7 +37,9 @@ pub(super) fn compare(args: &Ask) -> Ending {
     } else {
         print(&as_text(&rows))?;
     }
-    Ok(if rows.iter().all(|row| row.failed.is_none()) { Exit::Ok } else { Exit::Failed })
+    let ended = |exit: Exit| rows.iter().any(|row| row.exit == exit);
+    let worst = [Exit::Failed, Exit::NeedsHuman, Exit::Interrupted].into_iter().find(|exit| ended(*exit));
+    Ok(worst.unwrap_or(Exit::Ok))
 }
 
 /// A fork of the session, or a new one, for one endpoint.
@@ -59,6 +61,7 @@ struct Row {
     text: String,
     cells: [String; 4],
     failed: Option<String>,
+    exit: Exit,
     json: Json,
 }
 
@@ -69,14 +72,22 @@ fn row(mut talk: Talk, args: &Ask) -> Row {
         Err(stop) => {
             let why = stop.told();
             let json = object([("endpoint", name.as_str().into()), ("error", why.as_str().into())]);
-            Row { name, id: String::new(), text: String::new(), cells: Default::default(), failed: Some(why), json }
+            Row {
+                name,
+                id: talk.id.to_string(),
+                text: String::new(),
+                cells: Default::default(),
+                failed: Some(why),
+                exit: Exit::Failed,
+                json,
+            }
         }
     }
 }
 
 fn answered(talk: &mut Talk, args: &Ask) -> Result<Row, Stop> {
     let (began, before) = (Instant::now(), talk.session()?.turns.len());
-    let stopped = talk.inquire(question(args)?, Heard::Silently, &StopAsked::default())?;
+    let stopped = talk.ask(question(args)?, Heard::Silently, &StopAsked::default())?;
     let session = talk.session()?;
     let told = Told { session: &session, before, stopped: &stopped, seconds: began.elapsed().as_secs_f64() };
     let usage = told.usage();
@@ -91,9 +102,19 @@ fn answered(talk: &mut Talk, args: &Ask) -> Result<Row, Stop> {
             usage.cost.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string),
             format!("{:.1} s", told.seconds),
         ],
-        failed: None,
+        failed: failure(&stopped, &told, talk),
+        exit: ending(&stopped),
         json: told.to_json(talk),
     })
+}
+
+/// Why there is no answer yet, if there is none.
+fn failure(stopped: &Stopped, told: &Told<'_>, talk: &Talk) -> Option<String> {
+    match &stopped.status {
+        Status::Failed(failed) => Some(failed.error.clone()),
+        Status::WaitingForHuman(_) => Some(told.waiting(talk.id.as_str()).join("; ")),
+        _ => None,
+    }
 }
 
 fn as_text(rows: &[Row]) -> String {

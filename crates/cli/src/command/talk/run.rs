@@ -126,6 +126,7 @@ fn one(args: &Run, path: &Path, is_suite: bool) -> Result<Outcome, Stop> {
         clock: Arc::new(RecordedClock::new(tape.clone(), ports.clock)),
         ids: Arc::new(RecordedIds::new(tape.clone(), ports.ids)),
         hub: ports.hub,
+        processes: ports.processes,
     };
     let setup = Setup {
         model: answering.model,

@@ -4,16 +4,21 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use pollster::block_on;
-use turnkeep_model::{Author, Block, Event, Loss, Seq, Session, SessionId};
+use turnkeep_model::{Author, Block, ErrorKind, Event, Loss, Seq, Session, SessionId, Status, StopReason};
 use turnkeep_runtime::human::{Input, Judgement};
-use turnkeep_runtime::port::{Ids, Model, RandomIds};
-use turnkeep_runtime::{Agent, Ports, Recorder, Stop as StopAsked, Stopped, Tools, human};
+use turnkeep_runtime::port::{Ids, Liveness, Model, RandomIds};
+use turnkeep_runtime::{
+    Agent, BusyRun, Error as RunError, Ports, Recorder, Stop as StopAsked, Stopped, TakeOver, TakenUp, Tools, human,
+};
 use turnkeep_store::{Store, StoreExt};
 
 use super::aloud::Aloud;
 use super::answering::{Answering, nothing, tools};
+use super::follow;
 use crate::exit::Stop;
 use crate::talk_args::With;
+use crate::terminal::say;
+use crate::visible::visible;
 
 /// A session that one talks with.
 pub(crate) struct Talk {
@@ -24,7 +29,8 @@ pub(crate) struct Talk {
     pub(super) ports: Ports,
     begun: Begun,
     system: Option<String>,
-    /// Where the journal stood before the last question.
+    take_over: TakeOver,
+    /// Where the journal stood when the last question was recorded.
     asked_at: Seq,
 }
 
@@ -48,12 +54,33 @@ pub(crate) fn open_talk(with: &With, store: Arc<dyn Store>, id: &SessionId) -> R
     Talk::stored(store, id.clone(), answering, tools(with.tools.as_deref())?)
 }
 
+/// Who runs a session, in words.
+fn busy_words(busy: &BusyRun) -> String {
+    let process = busy.run.process.as_deref().unwrap_or("another process");
+    // The part behind the plus sign tells processes of one pid apart, and says nothing to a person.
+    let process = process.split_once('+').map_or(process, |(process, _)| process);
+    match busy.liveness {
+        Liveness::Elsewhere => format!("process {process} runs the session, or died on that machine"),
+        _ => format!("process {process} runs the session"),
+    }
+}
+
 impl Talk {
     /// A session that begins with the first question.
     pub(super) fn new(store: Arc<dyn Store>, answering: Answering, tools: Tools, system: Option<String>) -> Talk {
         let system = system.or_else(|| answering.system.clone());
         let id = SessionId::new(RandomIds.next());
-        Talk { store, id, answering, tools, ports: Ports::default(), begun: Begun::No, system, asked_at: Seq(0) }
+        Talk {
+            store,
+            id,
+            answering,
+            tools,
+            ports: Ports::default(),
+            begun: Begun::No,
+            system,
+            take_over: TakeOver::default(),
+            asked_at: Seq(0),
+        }
     }
 
     /// A session that is stored.
@@ -72,8 +99,15 @@ impl Talk {
             ports: Ports::default(),
             begun: Begun::Yes,
             system: None,
+            take_over: TakeOver::default(),
             asked_at: Seq(0),
         })
+    }
+
+    /// The same, which fences a run of another process where `take_over` says so.
+    pub(crate) fn taking_over(mut self, take_over: bool) -> Talk {
+        self.take_over = if take_over { TakeOver::Always } else { TakeOver::IfIdle };
+        self
     }
 
     /// The session as it stands.
@@ -84,27 +118,43 @@ impl Talk {
         }
     }
 
-    /// Asks, and waits for the answer. A question that nobody answers adds nothing.
-    pub(super) fn inquire(&mut self, blocks: Vec<Block>, heard: Heard, stop: &StopAsked) -> Result<Stopped, Stop> {
+    /// Records the question, then asks it and waits for the answer. Whatever happens after the first, the question stays.
+    pub(super) fn ask(&mut self, blocks: Vec<Block>, heard: Heard, stop: &StopAsked) -> Result<Stopped, Stop> {
         let input = Input::from(self.with_system(blocks));
-        let agent = self.agent(heard, stop);
         let (store, ports) = (self.store.clone(), self.ports.clone());
-        let mut recorder = match self.begun {
+        let taken = match self.begun {
             Begun::No => {
-                let session = Session { id: Some(self.id.clone()), ..agent.session() };
-                block_on(Recorder::create(store, session, ports))?
+                let session = Session { id: Some(self.id.clone()), ..self.agent(heard, stop).session() };
+                TakenUp::Here(Box::new(block_on(Recorder::create_asking(store, session, input, ports))?))
             }
-            Begun::Yes => block_on(Recorder::resume(store, &self.id, ports))?,
+            Begun::Yes => block_on(Recorder::take_up(store, &self.id, Some(input), ports, self.take_over))?,
         };
-        self.asked_at = recorder.seq();
-        let asked = block_on(agent.inquire(&mut recorder, input));
-        if recorder.session().turns.is_empty() && self.begun == Begun::No {
-            // A session that nothing was said in is none.
-            block_on(self.store.delete(&self.id))?;
-        } else {
-            self.begun = Begun::Yes;
-        }
-        Ok(asked?)
+        self.begun = Begun::Yes;
+        self.asked_at = block_on(self.store.last(&self.id))?;
+        let answered = match taken {
+            TakenUp::Here(mut recorder) => Ok(block_on(self.agent(heard, stop).resume(&mut recorder))?),
+            TakenUp::Elsewhere(busy) => {
+                say(&format!("{}; the question is recorded there and waits for its answer (--take-over asks it here)", busy_words(&busy)));
+                follow::until_idle(self, stop).and_then(|went| match went {
+                    follow::Went::Stopped(stopped) => Ok(stopped),
+                    follow::Went::Idle => self.resume(heard, stop),
+                })
+            }
+        };
+        answered.inspect_err(|_| say(&self.kept()))
+    }
+
+    /// What is kept of a question without an answer, and how to ask it again.
+    fn kept(&self) -> String {
+        let id = visible(self.id.as_str());
+        format!("the question is kept, unanswered, in session {id}: `turnkeep resume {id}` asks it again")
+    }
+
+    /// What a person has to know of a question that was not answered.
+    pub(super) fn unanswered(&self, stopped: &Stopped) -> Option<String> {
+        let is_unanswered = matches!(stopped.status, Status::Failed(_))
+            || (stopped.reason == Some(StopReason::UserRequested) && matches!(stopped.status, Status::Stopped(_)));
+        is_unanswered.then(|| self.kept())
     }
 
     /// Whether anything is kept of it.
@@ -129,9 +179,19 @@ impl Talk {
 
     /// Goes on with what is open.
     pub(super) fn resume(&self, heard: Heard, stop: &StopAsked) -> Result<Stopped, Stop> {
-        let agent = self.agent(heard, stop);
-        let mut recorder = block_on(Recorder::resume(self.store.clone(), &self.id, self.ports.clone()))?;
-        Ok(block_on(agent.resume(&mut recorder))?)
+        self.resume_with(&self.agent(heard, stop))
+    }
+
+    /// The same with an agent of one's own.
+    pub(crate) fn resume_with(&self, agent: &Agent) -> Result<Stopped, Stop> {
+        let (store, ports) = (self.store.clone(), self.ports.clone());
+        match block_on(Recorder::take_up(store, &self.id, None, ports, self.take_over))? {
+            TakenUp::Here(mut recorder) => Ok(block_on(agent.resume(&mut recorder))?),
+            TakenUp::Elsewhere(busy) => Err(RunError::new(ErrorKind::Conflict, busy_words(&busy))
+                .session(&self.id)
+                .hint("wait until it stops (`turnkeep tail ID --follow` shows it), or run it here with --take-over")
+                .into()),
+        }
     }
 
     /// Decides about a call that waits for consent.

@@ -15,7 +15,7 @@ use super::script::{batch, id, said};
 use crate::home::Home;
 
 pub(super) fn claim(worker: &str, time: Duration) -> Claim {
-    Claim { worker: worker.to_owned(), run: RunId::new(format!("run-{worker}")), time }
+    Claim { worker: worker.to_owned(), run: RunId::new(format!("run-{worker}")), time, process: None }
 }
 
 /// Appends the beginning of a session that waits for someone to run it.

@@ -80,7 +80,8 @@ pub async fn every_operation_leaves_a_sound_store(store: &dyn Store) {
     }
     is_sound(store, "windows").await;
     if let Some(leases) = store.leases() {
-        let claim = Claim { worker: "one".to_owned(), run: RunId::new("run"), time: Duration::from_secs(60) };
+        let run = RunId::new("run");
+        let claim = Claim { worker: "one".to_owned(), run, time: Duration::from_secs(60), process: None };
         let lease = leases.claim(&id("of-early"), &claim).await.expect("claim");
         leases.release(&lease).await.expect("release");
         is_sound(store, "a lease").await;

@@ -1,0 +1,348 @@
+//! Commands that die while a model answers or a tool runs: every command that asks, every way to die.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::place::{Place, Ran};
+use crate::vendor::{Does, Vendor};
+
+/// How a process dies.
+const DEATHS: [(&str, Signal); 3] = [("SIGKILL", Signal::KILL), ("SIGTERM", Signal::TERM), ("Ctrl-C", Signal::INT)];
+
+const STORES: [&str; 2] = ["file:kept", "sqlite:kept.db"];
+
+/// A command that asks a model.
+struct Entry {
+    name: &'static str,
+    /// The command; `STORE` and `ID` are filled in.
+    command: &'static str,
+    /// What is typed.
+    typed: &'static str,
+    /// The question that is asked.
+    question: &'static str,
+    /// Whether a session has to be there before.
+    needs: Needs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    /// A session that was answered.
+    Answered,
+    /// A session whose question was not answered.
+    Unanswered,
+}
+
+const ENTRIES: [Entry; 6] = [
+    Entry {
+        name: "`ask new`",
+        command: "ask new what? --endpoint test --tools tools.yaml --store STORE",
+        typed: "",
+        question: "what?",
+        needs: Needs::Nothing,
+    },
+    Entry {
+        name: "`ask ID`",
+        command: "ask ID what? --endpoint test --tools tools.yaml --store STORE",
+        typed: "",
+        question: "what?",
+        needs: Needs::Answered,
+    },
+    Entry {
+        name: "`ask ID`, where a question is open",
+        command: "ask ID more? --endpoint test --tools tools.yaml --store STORE",
+        typed: "",
+        question: "more?",
+        needs: Needs::Unanswered,
+    },
+    Entry {
+        name: "`chat`",
+        command: "chat --endpoint test --tools tools.yaml --store STORE",
+        typed: "what?\n",
+        question: "what?",
+        needs: Needs::Nothing,
+    },
+    Entry {
+        name: "`chat ID`",
+        command: "chat ID --endpoint test --tools tools.yaml --store STORE",
+        typed: "what?\n",
+        question: "what?",
+        needs: Needs::Answered,
+    },
+    Entry {
+        name: "`resume ID`",
+        command: "resume ID --endpoint test --tools tools.yaml --store STORE",
+        typed: "",
+        question: "first?",
+        needs: Needs::Unanswered,
+    },
+];
+
+/// A tool that books, and then takes long enough to be killed in.
+const TOOLS: &str =
+    "tools:\n  - name: charge\n    command: 'echo \"$TURNKEEP_KEY\" >> book; exec sleep 20'\n    effect: once\n";
+
+struct Scene {
+    place: Place,
+    vendor: Vendor,
+    store: &'static str,
+}
+
+impl Scene {
+    fn new(store: &'static str, plan: &[Does]) -> Scene {
+        let vendor = Vendor::new(plan);
+        let place = Place::new().with("turnkeep.toml", vendor.config()).with("tools.yaml", TOOLS).with("book", "");
+        Scene { place, vendor, store }
+    }
+
+    fn run(&self, words: &str) -> Ran {
+        let child = self.start(words, "");
+        Ran::from(child.wait_with_output().unwrap())
+    }
+
+    fn start(&self, words: &str, typed: &str) -> Child {
+        let words = words.replace("STORE", self.store);
+        let mut command = self.place.command(&words);
+        command.env("TURNKEEP_TEST_KEY", "sk-test").env("TURNKEEP_CONFIG_HOME", self.place.path("none"));
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let _ = stdin.write_all(typed.as_bytes());
+        child
+    }
+
+    /// The id of the only session.
+    fn id(&self) -> String {
+        let listed = self.run("ls --json --store STORE").ends(0).out;
+        let ids: Vec<&str> = listed.split(r#""id": ""#).skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(ids.len(), 1, "{listed}");
+        ids[0].to_owned()
+    }
+
+    /// What has to be there before; says the id.
+    fn prepare(&self, needs: Needs) -> String {
+        match needs {
+            Needs::Nothing => return String::new(),
+            Needs::Answered => drop(self.run("ask new first? --endpoint test --store STORE").ends(0)),
+            Needs::Unanswered => drop(self.run("ask new first? --endpoint test --store STORE").ends(1)),
+        }
+        self.id()
+    }
+
+    /// The conversation as a chat request would send it.
+    fn export(&self, id: &str) -> String {
+        self.run(&format!("export {id} --to openai.chat --store STORE")).ends(0).out
+    }
+
+    fn booked(&self) -> usize {
+        self.place.text("book").lines().count()
+    }
+
+    fn wait_until_booked(&self) {
+        let end = Instant::now() + Duration::from_secs(60);
+        while self.booked() == 0 {
+            assert!(Instant::now() < end, "the tool never ran");
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn first_answer(needs: Needs) -> Vec<Does> {
+    match needs {
+        Needs::Nothing => vec![],
+        Needs::Answered => vec![Does::Say("fine")],
+        Needs::Unanswered => vec![Does::Refuse(500)],
+    }
+}
+
+/// Reads what the command says on standard error up to a line that begins so.
+fn wait_for_line(child: &mut Child, begins: &str) {
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.map_while(Result::ok).any(|line| line.starts_with(begins)), "it never said `{begins}`");
+}
+
+fn kill(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+/// Dies while the model answers. Afterwards the question is there once, and `resume` asks it.
+fn dies_in_an_answer(entry: &Entry, store: &'static str, signal: Signal) -> String {
+    let scene = Scene::new(store, &[first_answer(entry.needs), vec![Does::Hang]].concat());
+    let before = scene.prepare(entry.needs);
+    let child = scene.start(&entry.command.replace("ID", &before), entry.typed);
+    scene.vendor.wait_until_it_hangs();
+    kill(&child, signal);
+    let ended = Ran::from(child.wait_with_output().unwrap());
+    let id = scene.id();
+    let what = format!("{} {store} {signal:?}: {ended:?}", entry.name);
+
+    assert_eq!(scene.export(&id).matches(entry.question).count(), 1, "{what}");
+    let shown = scene.run(&format!("show {id} --store STORE")).ends(0).out;
+    let keeps = shown.contains("It is");
+    assert_eq!(keeps, signal != Signal::KILL, "{what}: {shown}");
+    if signal != Signal::KILL {
+        assert!(ended.err.contains("unanswered"), "{what}");
+    }
+    let resumed = scene.run(&format!("resume {id} --endpoint test --store STORE")).ends(0);
+    assert_eq!(resumed.out, "done\n", "{what}");
+    let request = scene.vendor.requests().pop().unwrap();
+    assert_eq!(request.matches(entry.question).count(), 1, "{what}: {request}");
+    assert!(!request.contains("It is"), "{what}: {request}");
+    if keeps {
+        "question kept, with what had arrived; `resume` asks it".into()
+    } else {
+        "question kept; `resume` asks it".into()
+    }
+}
+
+/// Dies while a `once` tool runs, after it acted. Afterwards nothing repeats it until a person has said what became of it.
+fn dies_in_a_tool(entry: &Entry, store: &'static str, signal: Signal) -> String {
+    let scene = Scene::new(store, &[first_answer(entry.needs), vec![Does::Call]].concat());
+    let before = scene.prepare(entry.needs);
+    let mut child = scene.start(&entry.command.replace("ID", &before), entry.typed);
+    scene.wait_until_booked();
+    kill(&child, signal);
+    if signal != Signal::KILL {
+        // The first signal waits for the tool; the second does not.
+        wait_for_line(&mut child, "stopping");
+        kill(&child, signal);
+    }
+    let ended = Ran::from(child.wait_with_output().unwrap());
+    let id = scene.id();
+    let what = format!("{} {store} {signal:?}: {ended:?}", entry.name);
+
+    let resume = format!("resume {id} --endpoint test --tools tools.yaml --store STORE");
+    scene.run(&resume).ends(8);
+    scene.run(&format!("resolve {id} c1 --done charged --store STORE")).ends(0);
+    assert_eq!(scene.run(&resume).ends(0).out, "done\n", "{what}");
+    assert_eq!(scene.booked(), 1, "{what}");
+    "acted once; a person says what became of the call".into()
+}
+
+type Dies = fn(&Entry, &'static str, Signal) -> String;
+
+const MOMENTS: [(&str, Dies); 2] = [("in an answer", dies_in_an_answer), ("in a `once` tool", dies_in_a_tool)];
+
+/// Runs every command, every way to die, in every store, and makes the table of `docs/crash.md` from what happened.
+#[test]
+fn no_command_loses_a_question_or_repeats_an_effect() {
+    let mut table = String::from("| command | killed | by | what is there afterwards |\n|---|---|---|---|\n");
+    for entry in &ENTRIES {
+        for (moment, dies) in MOMENTS {
+            let outcomes: Vec<String> = std::thread::scope(|scope| {
+                let died = STORES
+                    .map(|store| scope.spawn(move || DEATHS.map(|(_, signal)| dies(entry, store, signal)).to_vec()));
+                let mut all = died.into_iter().map(|died| died.join().unwrap());
+                let first = all.next().unwrap();
+                all.for_each(|other| assert_eq!(other, first, "{}: stores differ", entry.name));
+                first
+            });
+            for ((by, _), outcome) in DEATHS.iter().zip(outcomes) {
+                let _ = writeln!(table, "| {} | {moment} | {by} | {outcome} |", entry.name);
+            }
+        }
+    }
+    turnkeep_testkit::golden_section("docs/crash.md", "commands", &table);
+}
+
+#[test]
+fn two_questions_at_once_are_both_kept_and_answered() {
+    for store in STORES {
+        let scene = Scene::new(store, &[Does::Say("fine")]);
+        let id = scene.prepare(Needs::Answered);
+        let asks: Vec<Child> =
+            (0..4).map(|n| scene.start(&format!("ask {id} q{n}? --endpoint test --store STORE"), "")).collect();
+        let ended: Vec<Ran> = asks.into_iter().map(|ask| Ran::from(ask.wait_with_output().unwrap())).collect();
+
+        for (n, ran) in ended.iter().enumerate() {
+            assert_eq!(ran.code, 0, "{store} q{n}: {ran:?}");
+        }
+        let conversation = scene.export(&id);
+        for n in 0..4 {
+            assert_eq!(conversation.matches(&format!("q{n}?")).count(), 1, "{store}: {conversation}");
+        }
+        assert_eq!(scene.run(&format!("resume {id} --store STORE")).ends(0).out, "nothing is left to do\n");
+    }
+}
+
+#[test]
+fn a_session_that_another_process_runs_is_left_to_it() {
+    let scene = Scene::new("sqlite:kept.db", &[Does::Hang]);
+    let mut first = scene.start("ask new first? --endpoint test --store STORE", "");
+    scene.vendor.wait_until_it_hangs();
+    let id = scene.id();
+
+    let refused = scene.run(&format!("resume {id} --endpoint test --store STORE")).ends(5);
+    let second = scene.start(&format!("ask {id} second? --endpoint test --store STORE"), "");
+    let taken = scene.run(&format!("ask {id} third? --endpoint test --take-over --store STORE")).ends(0);
+
+    assert!(refused.err.contains("runs the session") && refused.err.contains("--take-over"), "{refused:?}");
+    assert_eq!(taken.out, "done\n");
+    kill(&first, Signal::KILL);
+    first.wait().unwrap();
+    let second = Ran::from(second.wait_with_output().unwrap()).ends(0);
+    assert!(second.err.contains("the question is recorded"), "{second:?}");
+    let conversation = scene.export(&id);
+    for question in ["first?", "second?", "third?"] {
+        assert_eq!(conversation.matches(question).count(), 1, "{conversation}");
+    }
+}
+
+#[test]
+fn a_question_that_was_refused_stays_and_is_sent_with_the_next() {
+    let scene = Scene::new("file:kept", &[Does::Refuse(500)]);
+
+    let refused = scene.run("ask new one? --endpoint test --store STORE").ends(1);
+    let id = scene.id();
+    let next = scene.run(&format!("ask {id} two? --endpoint test --store STORE")).ends(0);
+
+    assert!(refused.err.contains(&format!("`turnkeep resume {id}` asks it again")), "{refused:?}");
+    assert_eq!(next.out, "done\n");
+    let request = scene.vendor.requests().pop().unwrap();
+    assert!(request.contains("one?") && request.contains("two?"), "{request}");
+}
+
+#[test]
+fn a_comparison_on_a_session_that_died_in_a_call_acts_for_none_of_its_forks() {
+    let scene = Scene::new("file:kept", &[Does::Call]);
+    let child = scene.start("ask new pay --endpoint test --tools tools.yaml --store STORE", "");
+    scene.wait_until_booked();
+    kill(&child, Signal::KILL);
+    child.wait_with_output().unwrap();
+    let id = scene.id();
+
+    scene.run(&format!("ask {id} again? --endpoint test,test --compare --tools tools.yaml --store STORE")).ends(8);
+
+    assert_eq!(scene.booked(), 1);
+}
+
+#[test]
+fn a_plan_with_tools_says_of_a_once_call_of_another_program_that_it_waits() {
+    let scene = Scene::new("file:kept", &[]);
+    let session = r#"{"turnkeep":1,"sessions":[{"id":"s2","turns":[{"blocks":[{"author":"user","type":"text","text":"pay"},{"author":"assistant","message":{"ordinal":1},"type":"tool_call","call":"c1","name":"charge","arguments":"{}"}]}]}]}"#;
+    std::fs::write(scene.place.path("open.json"), session).unwrap();
+    scene.run("import open.json --store STORE").ends(0);
+
+    let planned = scene.run("resume s2 --tools tools.yaml --store STORE").ends(8);
+
+    assert!(planned.out.contains("may have acted, and is not repeated"), "{planned:?}");
+}
+
+#[test]
+fn a_refusal_because_a_tool_is_missing_says_that_the_question_is_kept() {
+    let scene = Scene::new("file:kept", &[Does::Call]);
+    let child = scene.start("ask new pay --endpoint test --tools tools.yaml --store STORE", "");
+    scene.wait_until_booked();
+    kill(&child, Signal::KILL);
+    child.wait_with_output().unwrap();
+    let id = scene.id();
+    scene.run(&format!("resolve {id} c1 --retry --store STORE")).ends(0);
+
+    let refused = scene.run(&format!("ask {id} and? --endpoint test --store STORE")).ends(9);
+
+    assert!(refused.err.contains("the question is kept, unanswered"), "{refused:?}");
+    assert_eq!(scene.export(&id).matches("and?").count(), 1);
+}
