@@ -1,7 +1,7 @@
 //! Commands that die while a model answers or a tool runs: every command that asks, every way to die.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,14 @@ struct Entry {
     question: &'static str,
     /// Whether a session has to be there before.
     needs: Needs,
+    /// Whether the answer is printed while it arrives.
+    prints: Prints,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Prints {
+    WhileItArrives,
+    AtTheEnd,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,6 +52,7 @@ const ENTRIES: [Entry; 6] = [
         typed: "",
         question: "what?",
         needs: Needs::Nothing,
+        prints: Prints::WhileItArrives,
     },
     Entry {
         name: "`ask ID`",
@@ -51,6 +60,7 @@ const ENTRIES: [Entry; 6] = [
         typed: "",
         question: "what?",
         needs: Needs::Answered,
+        prints: Prints::WhileItArrives,
     },
     Entry {
         name: "`ask ID`, where a question is open",
@@ -58,6 +68,7 @@ const ENTRIES: [Entry; 6] = [
         typed: "",
         question: "more?",
         needs: Needs::Unanswered,
+        prints: Prints::WhileItArrives,
     },
     Entry {
         name: "`chat`",
@@ -65,6 +76,7 @@ const ENTRIES: [Entry; 6] = [
         typed: "what?\n",
         question: "what?",
         needs: Needs::Nothing,
+        prints: Prints::WhileItArrives,
     },
     Entry {
         name: "`chat ID`",
@@ -72,6 +84,7 @@ const ENTRIES: [Entry; 6] = [
         typed: "what?\n",
         question: "what?",
         needs: Needs::Answered,
+        prints: Prints::WhileItArrives,
     },
     Entry {
         name: "`resume ID`",
@@ -79,6 +92,7 @@ const ENTRIES: [Entry; 6] = [
         typed: "",
         question: "first?",
         needs: Needs::Unanswered,
+        prints: Prints::AtTheEnd,
     },
 ];
 
@@ -154,14 +168,27 @@ fn first_answer(needs: Needs) -> Vec<Does> {
     match needs {
         Needs::Nothing => vec![],
         Needs::Answered => vec![Does::Say("fine")],
-        Needs::Unanswered => vec![Does::Refuse(500)],
+        Needs::Unanswered => vec![Does::Refuse(400)],
     }
 }
 
-/// Reads what the command says on standard error up to a line that begins so.
-fn wait_for_line(child: &mut Child, begins: &str) {
-    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    assert!(lines.map_while(Result::ok).any(|line| line.starts_with(begins)), "it never said `{begins}`");
+/// Reads what the command prints up to this.
+fn wait_for_output(child: &mut Child, wanted: &str) {
+    let mut read = Vec::new();
+    let mut bytes = child.stdout.take().unwrap().bytes();
+    while !read.ends_with(wanted.as_bytes()) {
+        read.push(bytes.next().unwrap().unwrap());
+    }
+    // The pipe stays open, so that the command can go on printing.
+    std::mem::forget(bytes);
+}
+
+/// Reads what the command says on standard error up to a line that holds this.
+fn wait_for_line(child: &mut Child, words: &str) {
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains(words)), "it never said `{words}`");
+    // The pipe stays open, so that the command can go on.
+    std::mem::forget(lines);
 }
 
 fn kill(child: &Child, signal: Signal) {
@@ -172,8 +199,11 @@ fn kill(child: &Child, signal: Signal) {
 fn dies_in_an_answer(entry: &Entry, store: &'static str, signal: Signal) -> String {
     let scene = Scene::new(store, &[first_answer(entry.needs), vec![Does::Hang]].concat());
     let before = scene.prepare(entry.needs);
-    let child = scene.start(&entry.command.replace("ID", &before), entry.typed);
+    let mut child = scene.start(&entry.command.replace("ID", &before), entry.typed);
     scene.vendor.wait_until_it_hangs();
+    if entry.prints == Prints::WhileItArrives {
+        wait_for_output(&mut child, "It is");
+    }
     kill(&child, signal);
     let ended = Ran::from(child.wait_with_output().unwrap());
     let id = scene.id();
@@ -181,8 +211,9 @@ fn dies_in_an_answer(entry: &Entry, store: &'static str, signal: Signal) -> Stri
 
     assert_eq!(scene.export(&id).matches(entry.question).count(), 1, "{what}");
     let shown = scene.run(&format!("show {id} --store STORE")).ends(0).out;
-    let keeps = shown.contains("It is");
-    assert_eq!(keeps, signal != Signal::KILL, "{what}: {shown}");
+    // Whatever was printed is kept, unless nothing could be done any more.
+    let keeps = entry.prints == Prints::WhileItArrives && signal != Signal::KILL;
+    assert!(!keeps || shown.contains("It is"), "{what}: {shown}");
     if signal != Signal::KILL {
         assert!(ended.err.contains("unanswered"), "{what}");
     }
@@ -276,15 +307,15 @@ fn a_session_that_another_process_runs_is_left_to_it() {
     let id = scene.id();
 
     let refused = scene.run(&format!("resume {id} --endpoint test --store STORE")).ends(5);
-    let second = scene.start(&format!("ask {id} second? --endpoint test --store STORE"), "");
+    let mut second = scene.start(&format!("ask {id} second? --endpoint test --store STORE"), "");
+    wait_for_line(&mut second, "the question is recorded");
     let taken = scene.run(&format!("ask {id} third? --endpoint test --take-over --store STORE")).ends(0);
 
     assert!(refused.err.contains("runs the session") && refused.err.contains("--take-over"), "{refused:?}");
     assert_eq!(taken.out, "done\n");
     kill(&first, Signal::KILL);
     first.wait().unwrap();
-    let second = Ran::from(second.wait_with_output().unwrap()).ends(0);
-    assert!(second.err.contains("the question is recorded"), "{second:?}");
+    Ran::from(second.wait_with_output().unwrap()).ends(0);
     let conversation = scene.export(&id);
     for question in ["first?", "second?", "third?"] {
         assert_eq!(conversation.matches(question).count(), 1, "{conversation}");
@@ -293,7 +324,7 @@ fn a_session_that_another_process_runs_is_left_to_it() {
 
 #[test]
 fn a_question_that_was_refused_stays_and_is_sent_with_the_next() {
-    let scene = Scene::new("file:kept", &[Does::Refuse(500)]);
+    let scene = Scene::new("file:kept", &[Does::Refuse(400)]);
 
     let refused = scene.run("ask new one? --endpoint test --store STORE").ends(1);
     let id = scene.id();

@@ -118,14 +118,16 @@ fn a_new_session_is_asked_and_goes_on() {
 }
 
 #[test]
-fn a_question_that_is_not_answered_adds_nothing() {
+fn a_question_that_is_not_answered_is_kept_and_said_to_be() {
     let refused = "turnkeep_script: 1\nanswers:\n  - error: {status: 401, message: who are you}\n";
     let place = place().with("refused.yaml", refused);
 
     let ran = place.run("ask new Hello --script refused.yaml --store file:kept").ends(1);
 
     assert!(ran.err.contains("who are you"), "{}", ran.err);
-    assert!(place.run("ls --json --store file:kept").ends(0).out.contains(r#""sessions": []"#));
+    assert!(ran.err.contains("the question is kept, unanswered"), "{}", ran.err);
+    let id = ran.err.split("turnkeep resume ").nth(1).and_then(|rest| rest.split('`').next()).unwrap().to_owned();
+    assert!(place.run(&format!("show {id} --store file:kept")).ends(0).out.contains("Hello"));
 }
 
 #[test]

@@ -24,7 +24,6 @@ pub(crate) enum Does {
 pub(crate) struct Vendor {
     pub(crate) port: u16,
     requests: Arc<Mutex<Vec<String>>>,
-    plan: Arc<Mutex<VecDeque<Does>>>,
     hanging: Receiver<()>,
 }
 
@@ -35,7 +34,7 @@ impl Vendor {
         let port = listener.local_addr().unwrap().port();
         let (requests, plan) = (Arc::default(), Arc::new(Mutex::new(plan.iter().cloned().collect::<VecDeque<_>>())));
         let (hangs, hanging) = channel();
-        let vendor = Vendor { port, requests: Arc::clone(&requests), plan: Arc::clone(&plan), hanging };
+        let vendor = Vendor { port, requests: Arc::clone(&requests), hanging };
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (requests, plan, hangs) = (Arc::clone(&requests), Arc::clone(&plan), hangs.clone());
@@ -58,11 +57,6 @@ impl Vendor {
     /// Waits until it hangs in the middle of an answer.
     pub(crate) fn wait_until_it_hangs(&self) {
         self.hanging.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
-    }
-
-    /// Adds what it does next.
-    pub(crate) fn then(&self, does: &[Does]) {
-        self.plan.lock().unwrap().extend(does.iter().cloned());
     }
 
     /// The bodies of all requests so far.

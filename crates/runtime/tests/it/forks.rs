@@ -7,7 +7,7 @@ use turnkeep_model::event::Effect;
 use turnkeep_model::{Body, CallId, Json, Session, SessionId};
 use turnkeep_runtime::human::{Judgement, Knowledge, decide, resolve};
 use turnkeep_runtime::port::{Answer, Consent, FnTool, Found, Probe, ToolContext, ToolError, ToolOutput};
-use turnkeep_runtime::{Agent, Recorder, Tools, WaitingFor};
+use turnkeep_runtime::{Agent, Recorder, Script, Tools, WaitingFor};
 use turnkeep_store::{BoxFuture, Store, StoreExt};
 use turnkeep_testkit::Home;
 
@@ -35,15 +35,20 @@ fn charge(effect: Effect, world: &World) -> Fake {
     })
 }
 
-fn agent(tool: Fake, answers: Vec<Answer>) -> Agent {
-    Agent::new(script(answers)).with_tools(Tools::new([Arc::new(tool) as _]).unwrap())
+/// An agent whose model calls the tool, and then says this.
+fn agent(tool: Fake, then: &str) -> Agent {
+    Agent::new(calls_then(then)).with_tools(Tools::new([Arc::new(tool) as _]).unwrap())
+}
+
+fn calls_then(then: &str) -> Arc<Script> {
+    script(vec![calling(&[("c1", "charge", "{}")]), Answer::text(then)])
 }
 
 /// A session whose process died in the call, after the tool acted.
 fn killed_in_the_call(store: &Arc<dyn Store>, effect: Effect, world: &World) {
     let session = Session { id: Some(id(PARENT)), ..Session::default() };
     let dies = Fake::new("charge", effect, |_| panic!("the process dies"));
-    let first = agent(dies, vec![calling(&[("c1", "charge", "{}")])]);
+    let first = agent(dies, "never");
     let mut recorder = block_on(Recorder::create(store.clone(), session, later())).unwrap();
     // Only a `once` call stays open after a panic; for the others the journal is cut after the intent.
     let _ = block_on(first.run(&mut recorder, "go"));
@@ -103,7 +108,7 @@ fn forks_of_a_session_that_died_in_a_call_never_act_for_it() {
             open_parent(&store, effect, &world);
             for child in ["one", "two", "three"] {
                 fork(&store, child);
-                let stopped = resume(&store, child, &agent(charge(effect, &world), vec![Answer::text("done")]));
+                let stopped = resume(&store, child, &agent(charge(effect, &world), "done"));
                 let waits: Vec<WaitingFor> = stopped.waiting.iter().map(|waiting| waiting.what).collect();
                 assert_eq!(waits, [WaitingFor::Outcome], "{scheme} {effect:?} {child}");
             }
@@ -119,10 +124,9 @@ fn a_fork_takes_the_outcome_that_its_parent_recorded_later() {
         let (store, world) = (home.open(), World::default());
         open_parent(&store, Effect::Keyed, &world);
         fork(&store, "child");
-        let answers = vec![Answer::text("parent done")];
-        resume(&store, PARENT, &agent(charge(Effect::Keyed, &world), answers));
+        resume(&store, PARENT, &agent(charge(Effect::Keyed, &world), "parent done"));
 
-        let stopped = resume(&store, "child", &agent(charge(Effect::Keyed, &world), vec![Answer::text("done")]));
+        let stopped = resume(&store, "child", &agent(charge(Effect::Keyed, &world), "done"));
 
         assert_eq!(stopped.text.as_deref(), Some("done"), "{scheme}");
         assert_eq!(result(&store, "child"), result(&store, PARENT), "{scheme}");
@@ -138,7 +142,7 @@ fn a_call_that_a_person_has_repeated_in_a_fork_keeps_the_key_of_the_journal() {
     fork(&store, "child");
     block_on(resolve(&*store, &id("child"), &call(), &Knowledge::Retry, None, &later())).unwrap();
 
-    resume(&store, "child", &agent(charge(Effect::Keyed, &world), vec![Answer::text("done")]));
+    resume(&store, "child", &agent(charge(Effect::Keyed, &world), "done"));
 
     assert_eq!(world.keys(), ["s/c1"]);
 }
@@ -151,7 +155,7 @@ fn what_a_person_resolved_or_allowed_before_the_fork_was_said_to_the_parent() {
     block_on(resolve(&*store, &id(PARENT), &call(), &Knowledge::Retry, None, &later())).unwrap();
     fork(&store, "child");
 
-    let stopped = resume(&store, "child", &agent(charge(Effect::Once, &world), vec![Answer::text("done")]));
+    let stopped = resume(&store, "child", &agent(charge(Effect::Once, &world), "done"));
 
     assert_eq!((stopped.waiting.len(), world.total()), (1, 1));
 }
@@ -163,12 +167,12 @@ fn consent_that_was_given_to_the_parent_is_not_consent_to_the_fork() {
     let asking = || Fake { consent: Consent::Needed { within: None }, ..charge(Effect::Once, &world) };
     let session = Session { id: Some(id(PARENT)), ..Session::default() };
     let mut recorder = block_on(Recorder::create(store.clone(), session, later())).unwrap();
-    block_on(agent(asking(), vec![calling(&[("c1", "charge", "{}")])]).run(&mut recorder, "go")).unwrap();
+    block_on(agent(asking(), "done").run(&mut recorder, "go")).unwrap();
     block_on(decide(&*store, &id(PARENT), &call(), &Judgement::approve(), &later())).unwrap();
     fork(&store, "child");
 
-    let child = resume(&store, "child", &agent(asking(), vec![Answer::text("done")]));
-    resume(&store, PARENT, &agent(asking(), vec![Answer::text("done")]));
+    let child = resume(&store, "child", &agent(asking(), "done"));
+    resume(&store, PARENT, &agent(asking(), "done"));
 
     assert_eq!(child.waiting.len(), 1);
     assert_eq!(world.keys(), ["s/c1"]);
@@ -194,7 +198,7 @@ fn a_probe_in_a_fork_is_asked_under_the_key_that_the_parent_used() {
     let tool = FnTool::new("charge", "", Json::Null, Effect::Once, |_, _| Box::pin(async { panic!("it is called") }));
     let tools = Tools::new([Arc::new(tool.with_probe(probe)) as _]).unwrap();
 
-    let stopped = resume(&store, "child", &Agent::new(script(vec![Answer::text("done")])).with_tools(tools));
+    let stopped = resume(&store, "child", &Agent::new(calls_then("done")).with_tools(tools));
 
     assert_eq!((stopped.text.as_deref(), world.keys()), (Some("done"), vec!["s/c1".to_owned()]));
 }

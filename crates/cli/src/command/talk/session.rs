@@ -132,9 +132,12 @@ impl Talk {
         self.begun = Begun::Yes;
         self.asked_at = block_on(self.store.last(&self.id))?;
         let answered = match taken {
-            TakenUp::Here(mut recorder) => Ok(block_on(self.agent(heard, stop).resume(&mut recorder))?),
+            TakenUp::Here(mut recorder) => block_on(self.agent(heard, stop).resume(&mut recorder)).map_err(Stop::from),
             TakenUp::Elsewhere(busy) => {
-                say(&format!("{}; the question is recorded there and waits for its answer (--take-over asks it here)", busy_words(&busy)));
+                say(&format!(
+                    "{}; the question is recorded there and waits for its answer (--take-over asks it here)",
+                    busy_words(&busy)
+                ));
                 follow::until_idle(self, stop).and_then(|went| match went {
                     follow::Went::Stopped(stopped) => Ok(stopped),
                     follow::Went::Idle => self.resume(heard, stop),
