@@ -16,7 +16,7 @@ use super::drive::Drive;
 use super::settings::{Agent, Duplicates};
 use super::told::refused;
 use crate::error::Result;
-use crate::human::{next_ordinal, result_block};
+use crate::human::{next_ordinal, next_turn, result_block};
 use crate::port::{Answer, Consent, Identity};
 use crate::recorder::Recorder;
 
@@ -29,7 +29,8 @@ impl Drive<'_> {
         self.recorder
             .record_with(|state, recorder| Ok(answering(agent, &identity, state, recorder, turn, &given)))
             .await?;
-        Ok(())
+        // Before any of them runs: whoever restores the checkpoint knows that they may have begun.
+        self.recorder.checkpoint().await
     }
 
     /// Every call has an id that no other call of the session has.
@@ -77,7 +78,7 @@ fn answering(
     let mut events = Vec::new();
     let opened = state.session.turns.len() > turn as usize;
     if !opened {
-        events.push(TurnOpened::default().into());
+        events.push(TurnOpened { turn: Box::new(next_turn(&state.session)) }.into());
     }
     let ordinal = next_ordinal(&state.session, turn as usize + 1);
     let blocks = placed(&given.answer, ordinal, &now);
@@ -197,11 +198,16 @@ fn fate(
 }
 
 /// The key of a call: the same for every attempt.
-pub(super) fn key(session: &SessionId, call: &CallId, effect: Effect) -> Option<String> {
+fn key(session: &SessionId, call: &CallId, effect: Effect) -> Option<String> {
     (effect != Effect::Pure).then(|| format!("{session}/{call}"))
 }
 
-fn asked(recorder: &Recorder, call: &ToolCall, within: Option<Duration>, reason: Option<String>) -> ApprovalAsked {
+pub(super) fn asked(
+    recorder: &Recorder,
+    call: &ToolCall,
+    within: Option<Duration>,
+    reason: Option<String>,
+) -> ApprovalAsked {
     let now = recorder.ports().clock.now();
     let end = within.and_then(|within| now.checked_add(within).ok());
     ApprovalAsked {

@@ -54,6 +54,7 @@ impl<'a> Drive<'a> {
     pub(super) async fn run(mut self) -> Result<Stopped> {
         self.check_tools()?;
         self.adopt_tools().await?;
+        self.recorder.begin_slices(&self.agent.reducers).await?;
         if let Some(reason) = decided_before(self.recorder.session()) {
             return self.finish(reason).await;
         }
