@@ -1,6 +1,7 @@
 //! Checkpoints: a snapshot for each request, so that a new process goes on where the last one was.
 
 use std::borrow::Borrow;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -116,6 +117,12 @@ impl SnapshotFormat for NativeSnapshots {
 pub struct FileCheckpoints {
     folder: PathBuf,
     format: Arc<dyn SnapshotFormat>,
+}
+
+impl fmt::Debug for FileCheckpoints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileCheckpoints").field("folder", &self.folder).finish_non_exhaustive()
+    }
 }
 
 impl FileCheckpoints {

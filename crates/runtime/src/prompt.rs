@@ -8,7 +8,7 @@ use turnkeep_model::{
 
 use crate::agent::{Agent, Stopped, last_text};
 use crate::conversation::{self, ConversationState};
-use crate::error::{Error, Result};
+use crate::error::{Error, Named, Result};
 use crate::human::Input;
 use crate::recorder::Recorder;
 use crate::slices::{Dispatch, Reducers, SliceItem};
@@ -137,10 +137,18 @@ pub async fn evaluate<T: DeserializeOwned>(
             agent.resume(recorder).await?
         }
     };
-    conversation::record(recorder).await?;
-    recorder.checkpoint().await?;
+    keep(recorder).await?;
     let origin = if matches!(from, ResumeFrom::Nothing) { Origin::Fresh } else { Origin::Resumed };
     response(prompt, recorder.session(), stopped, origin)
+}
+
+/// Keeps the conversation as a slice and in the checkpoint. Another run that took over since keeps its own.
+async fn keep(recorder: &mut Recorder) -> Result<()> {
+    match conversation::record(recorder).await {
+        Err(error) if error.is(Named::Fenced) => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => recorder.checkpoint().await,
+    }
 }
 
 async fn continue_with(
@@ -157,15 +165,18 @@ async fn continue_with(
 /// The response of an evaluation that completed before, if this session is one.
 ///
 /// # Errors
-/// `ConversationStateMismatch` where it evaluated another prompt, and `Mismatch` where the answer breaks its schema.
+/// `ConversationStateMismatch` where the session evaluates another prompt, completed or not, and `Mismatch` where the
+/// answer breaks its schema.
 pub(crate) fn recorded<T: DeserializeOwned>(
     prompt: &dyn Prompt,
     session: &Session,
 ) -> Result<Option<PromptResponse<T>>> {
+    if session.prompt.is_some() {
+        same_prompt(&prompt.id(), &ConversationState::of(session))?;
+    }
     let Some(status @ Status::Completed(_)) = &session.status else {
         return Ok(None);
     };
-    same_prompt(&prompt.id(), &ConversationState::of(session))?;
     let stopped = Stopped {
         status: status.clone(),
         reason: session.runs.last().and_then(|run| run.stop_reason.clone()).or(Some(StopReason::Completed)),

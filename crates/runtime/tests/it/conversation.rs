@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use pollster::block_on;
 use turnkeep_model::event::Effect;
-use turnkeep_model::{ErrorKind, Json, Session, Snapshot};
+use turnkeep_model::{ErrorKind, Session, Snapshot};
 use turnkeep_runtime::port::{Answer, Consent, Settings, ToolError, ToolOutput};
 use turnkeep_runtime::slices::{Logs, Reducers, SliceItem, query, replace_latest};
 use turnkeep_runtime::{

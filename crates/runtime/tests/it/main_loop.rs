@@ -308,8 +308,10 @@ fn a_changed_prompt_is_refused_before_anything_acts_and_a_restart_takes_it() {
             }
         };
         execute(&looping("go"));
+        let last = block_on(store.last(&"req-1".into())).unwrap();
 
         let error = block_on(looping("go on").execute("req-1")).unwrap_err();
+        assert_eq!(block_on(store.last(&"req-1".into())).unwrap(), last, "{which:?}: it was taken up");
         assert_eq!(
             (error.kind(), error.is(Named::ConversationStateMismatch)),
             (ErrorKind::Mismatch, true),
