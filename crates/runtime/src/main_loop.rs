@@ -10,7 +10,7 @@ use turnkeep_store::{Loaded, Store};
 use crate::agent::Agent;
 use crate::checkpoint::{Checkpoint, CheckpointHandler, UserRequest};
 use crate::conversation::{ConversationState, enable_in};
-use crate::error::{Error, Named, Result};
+use crate::error::{Error, Result};
 use crate::evaluations::{self, Cleared, Latest};
 use crate::ports::Ports;
 use crate::prompt::{Prompt, PromptResponse, ResumeFrom, evaluate, recorded, state_of};
@@ -63,7 +63,7 @@ impl<D: LoopDefinition> MainLoop<D> {
     /// it is done.
     ///
     /// # Errors
-    /// [`Named::ConversationStateMismatch`] and [`Named::SnapshotRestore`]: [`MainLoop::restart`] it. Those of running.
+    /// `ConversationStateMismatch` and `SnapshotRestoreError`, which [`MainLoop::restart`] resolves, and those of running.
     pub async fn execute(&self, request: &D::Request) -> Result<PromptResponse<D::Output>> {
         let prompt = self.definition.create_prompt(request);
         let latest = evaluations::latest(&*self.store, &request.id()).await;
@@ -80,7 +80,7 @@ impl<D: LoopDefinition> MainLoop<D> {
     /// Gives up what was begun of a request, clears its checkpoint, and evaluates it afresh, in a session of its own.
     ///
     /// # Errors
-    /// [`Named::ToolIdempotency`] where a call of the earlier evaluation may have acted: a person decides about it first.
+    /// `ToolIdempotencyError` where a call of the earlier evaluation may have acted: a person decides about it first.
     /// Those of [`MainLoop::execute`].
     pub async fn restart(&self, request: &D::Request) -> Result<PromptResponse<D::Output>> {
         let Latest { id, loaded } = evaluations::latest(&*self.store, &request.id()).await?;
@@ -89,7 +89,8 @@ impl<D: LoopDefinition> MainLoop<D> {
             (None, Ok(Some(Checkpoint { snapshot }))) => {
                 self.may_have_acted(&Loaded { session: snapshot.session, ..Loaded::default() })
             }
-            (None, Err(error)) if !error.is(Named::SnapshotRestore) => return Err(error),
+            // A checkpoint that cannot be used is what a restart is for.
+            (None, Err(error)) if error.which().is_none() => return Err(error),
             (None, _) => None,
         };
         if let Some(error) = begun {
