@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use turnkeep_codec::{Codec, DecodeOptions, Guess, Input, Sniffed, pack, sniff};
-use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result, Session};
+use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result, Session, Snapshot};
 
 use crate::read::{Limits, read_from};
 use crate::source::Source;
@@ -40,6 +40,14 @@ impl Opened {
     /// The main session, if there is any.
     pub fn session(&self) -> Option<&Session> {
         self.archive.main_session()
+    }
+
+    /// The main session as a snapshot that a recorder can take up.
+    ///
+    /// # Errors
+    /// `Corrupt` where there is no session.
+    pub fn into_snapshot(self) -> Result<Snapshot> {
+        Snapshot::try_from(self.archive)
     }
 }
 

@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::Path;
 
 use turnkeep_codec::{EncodeOptions, Encoded, Target, pack};
-use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result, Session};
+use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result, Session, Snapshot};
 
 use crate::open::Opened;
 use crate::save::save;
 
-/// Something that can be written as sessions: a session, an archive, or what was opened.
+/// Something that can be written as sessions: a session, a snapshot, an archive, or what was opened.
 pub trait ToArchive {
     /// The sessions.
     fn to_archive(&self) -> Cow<'_, Archive>;
@@ -29,6 +29,12 @@ impl ToArchive for Opened {
 }
 
 impl ToArchive for Session {
+    fn to_archive(&self) -> Cow<'_, Archive> {
+        Cow::Owned(Archive::from(self.clone()))
+    }
+}
+
+impl ToArchive for Snapshot {
     fn to_archive(&self) -> Cow<'_, Archive> {
         Cow::Owned(Archive::from(self.clone()))
     }

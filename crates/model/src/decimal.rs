@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use bigdecimal::BigDecimal;
+use bigdecimal::{BigDecimal, RoundingMode};
 
 use crate::error::Result;
 use crate::json::{Node, Sink, Value};
@@ -38,6 +38,20 @@ impl Decimal {
         Decimal(cost.normalized().to_plain_string().into())
     }
 
+    /// It divided by `count`, rounded half up to so many digits after the point; nothing divided is nothing.
+    #[must_use]
+    pub fn divided_by(&self, count: u64, digits: u16) -> Decimal {
+        let share = if count == 0 { BigDecimal::default() } else { self.value() / BigDecimal::from(count) };
+        Decimal(share.with_scale_round(digits.into(), RoundingMode::HalfUp).to_plain_string().into())
+    }
+
+    /// So many times as much, exactly and in plain notation.
+    #[must_use]
+    pub fn times(&self, count: u64) -> Decimal {
+        let product = self.value() * BigDecimal::from(count);
+        Decimal(product.normalized().to_plain_string().into())
+    }
+
     /// Whether it is as large as `other`, or larger.
     pub fn at_least(&self, other: &Decimal) -> bool {
         self.value() >= other.value()
@@ -45,6 +59,12 @@ impl Decimal {
 
     fn value(&self) -> BigDecimal {
         BigDecimal::from_str(&self.0).unwrap_or_default()
+    }
+}
+
+impl Default for Decimal {
+    fn default() -> Decimal {
+        Decimal("0".into())
     }
 }
 
@@ -78,5 +98,12 @@ mod tests {
         let sum = Decimal::parse("0.1").unwrap().plus(&Decimal::parse("2E-1").unwrap());
 
         assert_eq!(sum.as_str(), "0.3");
+    }
+
+    #[test]
+    fn divides_and_rounds_half_up() {
+        let divided = |text: &str, count| Decimal::parse(text).unwrap().divided_by(count, 6).to_string();
+
+        assert_eq!([divided("1", 3), divided("0.0000005", 1), divided("2", 0)], ["0.333333", "0.000001", "0.000000"]);
     }
 }

@@ -134,8 +134,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// The snapshot as a JSON text.
     pub fn to_json(&self) -> String {
-        let document = Archive { sessions: vec![self.session.clone()], seq: Some(self.seq), ..Archive::default() };
-        document.to_json(Layout::Compact)
+        Archive::from(self.clone()).to_json(Layout::Compact)
     }
 
     /// Reads a snapshot.
@@ -143,13 +142,28 @@ impl Snapshot {
     /// # Errors
     /// As [`Archive::read`]; also where the text holds no session.
     pub fn from_json(text: &str) -> Result<(Snapshot, Vec<Loss>)> {
-        let (mut document, losses) =
+        let (document, losses) =
             parse_with(text, Nan::Accept).and_then(Archive::read).map_err(|error| error.locate(text))?;
-        let seq = document.seq.unwrap_or_default();
-        if document.sessions.is_empty() {
+        Ok((Snapshot::try_from(document)?, losses))
+    }
+}
+
+impl From<Snapshot> for Archive {
+    fn from(snapshot: Snapshot) -> Archive {
+        Archive { sessions: vec![snapshot.session], seq: Some(snapshot.seq), ..Archive::default() }
+    }
+}
+
+/// The main session of a document. One that does not say where in a journal it was taken is at its beginning.
+impl TryFrom<Archive> for Snapshot {
+    type Error = Error;
+
+    fn try_from(mut document: Archive) -> Result<Snapshot> {
+        let main = document.main as usize;
+        if main >= document.sessions.len() {
             return Err(Error::new(ErrorKind::Corrupt, "the snapshot holds no session"));
         }
-        Ok((Snapshot { session: document.sessions.swap_remove(document.main as usize), seq }, losses))
+        Ok(Snapshot { session: document.sessions.swap_remove(main), seq: document.seq.unwrap_or_default() })
     }
 }
 

@@ -1,5 +1,7 @@
 //! What was used.
 
+use std::fmt;
+
 use crate::decimal::Decimal;
 use crate::extra::Extra;
 use crate::shape::shape;
@@ -43,6 +45,22 @@ shape! {
     }
 }
 
+/// How many digits after the point sums of money are rounded to.
+const MONEY_DIGITS: u16 = 6;
+
+/// One line for a person.
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |count: Option<u64>| count.unwrap_or(0);
+        write!(f, "{} requests, {} input tokens", count(self.requests), count(self.input))?;
+        write!(f, ", {} output tokens", count(self.output))?;
+        if let Some(reasoning) = self.reasoning.filter(|reasoning| *reasoning > 0) {
+            write!(f, " ({reasoning} of them thinking)")?;
+        }
+        write!(f, ", cost {}", self.money().divided_by(1, MONEY_DIGITS))
+    }
+}
+
 impl Usage {
     /// Adds what another count has. Adding to an empty count gives the other one, extras included.
     pub fn add(&mut self, other: &Usage) {
@@ -70,6 +88,40 @@ impl Usage {
         }
     }
 
+    /// Adds one request to a model, in all and to the model's own count. A count that knows how many requests it stands
+    /// for says so itself.
+    pub fn count(&mut self, model: &str, used: &Usage) {
+        let used = Usage { requests: used.requests.or(Some(1)), by_model: Vec::new(), ..used.clone() };
+        let by_model = std::mem::take(&mut self.by_model);
+        self.add(&used);
+        self.by_model = by_model;
+        self.of_model(model).add(&used);
+    }
+
+    /// Tokens sent and answered.
+    pub fn tokens(&self) -> u64 {
+        self.input.unwrap_or(0).saturating_add(self.output.unwrap_or(0))
+    }
+
+    /// How many tokens a request took; none without requests.
+    pub fn tokens_per_request(&self) -> u64 {
+        self.tokens().checked_div(self.requests.unwrap_or(0)).unwrap_or(0)
+    }
+
+    /// What a request cost, to a millionth; nothing without requests or costs.
+    pub fn cost_per_request(&self) -> Decimal {
+        self.money().divided_by(self.requests.unwrap_or(0), MONEY_DIGITS)
+    }
+
+    /// What a thousand tokens cost, to a millionth; nothing without tokens or costs.
+    pub fn cost_per_thousand(&self) -> Decimal {
+        self.money().times(1000).divided_by(self.tokens(), MONEY_DIGITS)
+    }
+
+    fn money(&self) -> Decimal {
+        self.cost.clone().unwrap_or_default()
+    }
+
     fn add_cost(&mut self, other: &Usage) {
         if let Some(more) = &other.cost {
             self.cost = Some(self.cost.as_ref().map_or_else(|| more.clone(), |own| own.plus(more)));
@@ -84,5 +136,60 @@ impl Usage {
         });
         #[expect(clippy::indexing_slicing, reason = "the position was just found or pushed")]
         &mut self.by_model[at].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(input: u64, output: u64, cost: Option<&str>) -> Usage {
+        let cost = cost.and_then(Decimal::parse);
+        Usage { input: Some(input), output: Some(output), cost, ..Usage::default() }
+    }
+
+    #[test]
+    fn requests_are_counted_in_all_and_by_model() {
+        let mut all = Usage::default();
+        all.count("a", &used(100, 20, Some("0.01")));
+        all.count("b", &used(10, 2, None));
+        all.count("a", &used(1, 1, Some("0.02")));
+
+        let counted = |requests, input, output, cost| Usage { requests: Some(requests), ..used(input, output, cost) };
+        let by_model =
+            vec![("a".to_owned(), counted(2, 101, 21, Some("0.03"))), ("b".to_owned(), counted(1, 10, 2, None))];
+        assert_eq!(all, Usage { by_model, ..counted(3, 111, 23, Some("0.03")) });
+    }
+
+    #[test]
+    fn merged_counts_are_the_sum_of_both_in_all_and_by_model() {
+        let (mut one, mut other) = (Usage::default(), Usage::default());
+        one.count("a", &used(100, 20, Some("0.01")));
+        other.count("a", &used(1, 2, Some("0.02")));
+        other.count("b", &used(3, 4, None));
+        let mut together = one.clone();
+        together.count("a", &used(1, 2, Some("0.02")));
+        together.count("b", &used(3, 4, None));
+
+        one.add(&other);
+
+        assert_eq!(one, together);
+    }
+
+    #[test]
+    fn averages_are_rounded_half_up_and_nothing_without_requests() {
+        let mut all = Usage::default();
+        for _ in 0..3 {
+            all.count("a", &used(100, 20, None));
+        }
+        all.cost = Decimal::parse("1");
+
+        assert_eq!(all.tokens_per_request(), 120);
+        assert_eq!(all.cost_per_request().as_str(), "0.333333");
+        assert_eq!(all.cost_per_thousand().as_str(), "2.777778");
+        assert_eq!(all.to_string(), "3 requests, 300 input tokens, 60 output tokens, cost 1.000000");
+        let none = Usage::default();
+        assert_eq!((none.tokens_per_request(), none.cost_per_request().as_str()), (0, "0.000000"));
+        assert_eq!(none.cost_per_thousand().as_str(), "0.000000");
     }
 }

@@ -1,30 +1,44 @@
-//! The conversation as a value of its own: folded from the journal, never stored beside it.
+//! The conversation as a value of its own: folded from the journal, and a slice of every snapshot.
+
+mod read;
+mod restore;
 
 use serde::{Deserialize, Serialize};
 use turnkeep_model::event::SessionChanged;
-use turnkeep_model::{Author, Block, Body, ErrorKind, Event, Outcome, Part, Session, Turn};
+use turnkeep_model::{Event, Json, Session, Slice, SlicePolicy};
 
 use crate::error::{Error, Result};
 use crate::recorder::Recorder;
+use crate::slices::SliceItem;
+use crate::typed;
+
+pub(crate) use restore::take_up;
 
 /// The tag of a session whose conversation is recorded.
 const RECORDED: &str = "conversation_recording";
 
 /// One message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ConversationMessage {
     /// `system`, `assistant`, `user` or `tool`.
     pub role: String,
     /// Its text.
     pub content: String,
     /// The calls it makes.
+    #[serde(default)]
     pub tool_calls: Vec<ToolCallRecord>,
     /// The call it answers.
+    #[serde(default)]
     pub tool_call_id: Option<String>,
     /// The tool's name, for results.
+    #[serde(default)]
     pub name: Option<String>,
-    /// When it was written.
+    /// When it was written, with its zone. Absent only in conversations of sources that keep no times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
+    /// Its id: the source's, or a UUID that follows from the evaluation and the place of the message.
+    #[serde(default)]
+    pub message_id: String,
 }
 
 /// A call that the assistant made.
@@ -39,89 +53,158 @@ pub struct ToolCallRecord {
 }
 
 /// An answer with the results of the tools it called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ConversationTurn {
     /// From 1, without gaps.
+    #[serde(default)]
     pub turn_number: u32,
-    /// What the user said before it.
+    /// What the user said before it. The specification has no place for it.
+    #[serde(default)]
     pub user_messages: Vec<ConversationMessage>,
     /// The answer.
     pub assistant_message: ConversationMessage,
     /// The results.
+    #[serde(default)]
     pub tool_messages: Vec<ConversationMessage>,
-    /// What the vendor answered, as JSON text.
-    pub provider_payload: Option<String>,
+    /// What the vendor answered.
+    #[serde(default, with = "typed::verbatim")]
+    pub provider_payload: Option<Json>,
     /// The evaluation it belongs to.
-    pub evaluation_id: Option<String>,
+    #[serde(default)]
+    pub evaluation_id: String,
+    /// When it was begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
 }
 
 /// A whole conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ConversationState {
-    /// The evaluation.
-    pub evaluation_id: Option<String>,
+    /// The evaluation. The runtime gives it the id of its session, so that the keys of its calls follow from it.
+    pub evaluation_id: String,
     /// The prompt's namespace.
     pub prompt_ns: String,
     /// The prompt's key.
     pub prompt_key: String,
     /// The hash of the unrendered template, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_hash: Option<String>,
-    /// The system text.
-    pub system_message: Option<ConversationMessage>,
+    /// The system text; an empty one stands for none.
+    pub system_message: ConversationMessage,
     /// The turns.
+    #[serde(default)]
     pub turns: Vec<ConversationTurn>,
+    /// What the user said that has no answer yet. The specification has no place for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unanswered: Vec<ConversationMessage>,
+    /// When it was begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+    /// Its id: a UUID that follows from the evaluation.
+    #[serde(default)]
+    pub state_id: String,
 }
 
-/// From now on [`ConversationState::latest`] answers for this session.
+impl SliceItem for ConversationState {
+    const NAME: &'static str = "weakincentives.runtime.conversation:ConversationState";
+
+    fn folded(session: &Session) -> Option<Vec<ConversationState>> {
+        is_recorded(session).then(|| vec![ConversationState::of(session)])
+    }
+}
+
+/// From now on the conversation of this session is a slice of it: [`ConversationState::latest`] answers, and snapshots
+/// hold it.
 ///
 /// # Errors
 /// Those of recording.
 pub async fn enable_conversation_recording(recorder: &mut Recorder) -> Result<()> {
     recorder
         .record_with(|state, _| {
-            let mut tags = state.session.tags.clone();
-            if tags.iter().any(|(key, _)| key == RECORDED) {
+            if is_recorded(&state.session) {
                 return Ok(Vec::new());
             }
-            tags.push((RECORDED.to_owned(), "on".to_owned()));
-            Ok(vec![Event::from(SessionChanged { tags: Some(tags), ..SessionChanged::default() })])
+            let mut session = Session { tags: state.session.tags.clone(), ..Session::default() };
+            enable_in(&mut session);
+            Ok(vec![Event::from(SessionChanged { tags: Some(session.tags), ..SessionChanged::default() })])
+        })
+        .await
+        .map(drop)
+}
+
+/// Has the conversation of a session recorded from its beginning on.
+pub(crate) fn enable_in(session: &mut Session) {
+    if !is_recorded(session) {
+        session.tags.push((RECORDED.to_owned(), "on".to_owned()));
+    }
+}
+
+pub(crate) fn is_recorded(session: &Session) -> bool {
+    session.tags.iter().any(|(key, _)| key == RECORDED)
+}
+
+/// The session with its conversation among its slices, where it is recorded.
+pub(crate) fn with_slice(mut session: Session) -> Session {
+    let Some(item) = item_of(&session) else {
+        return session;
+    };
+    match session.slices.iter_mut().find(|slice| slice.name == ConversationState::NAME) {
+        Some(slice) => slice.items = vec![item],
+        None => session.slices.push(Slice {
+            name: ConversationState::NAME.to_owned(),
+            version: Some(ConversationState::VERSION.to_owned()),
+            policy: Some(SlicePolicy::State),
+            items: vec![item],
+            ..Slice::default()
+        }),
+    }
+    session
+}
+
+fn item_of(session: &Session) -> Option<Json> {
+    is_recorded(session).then(|| typed::to_json(&ConversationState::of(session)).ok()).flatten()
+}
+
+/// Records the conversation as a slice where it is to be recorded and has changed since.
+pub(crate) async fn record(recorder: &mut Recorder) -> Result<()> {
+    recorder
+        .record_with(|state, _| {
+            let held = state.session.slices.iter().find(|slice| slice.name == ConversationState::NAME);
+            let Some(item) = item_of(&state.session) else {
+                return Ok(Vec::new());
+            };
+            if held.is_some_and(|slice| slice.items == [item.clone()]) {
+                return Ok(Vec::new());
+            }
+            Ok(vec![
+                crate::slices::change::<ConversationState>(turnkeep_model::event::SliceOp::Replace, vec![item]).into(),
+            ])
         })
         .await
         .map(drop)
 }
 
 impl ConversationState {
-    /// The conversation of a session that records it; `None` where recording was not enabled.
+    /// The conversation of a session that records it, or that was restored from a snapshot which has one; `None` where
+    /// recording was not enabled.
     pub fn latest(session: &Session) -> Option<ConversationState> {
-        session.tags.iter().any(|(key, _)| key == RECORDED).then(|| ConversationState::of(session))
-    }
-
-    /// The conversation of any session.
-    pub fn of(session: &Session) -> ConversationState {
-        let prompt = session.prompt.clone().unwrap_or_default();
-        let answered = session.turns.iter().filter(|turn| turn.blocks.iter().any(Block::is_answer));
-        ConversationState {
-            evaluation_id: session.turns.iter().find_map(|turn| turn.evaluation.as_ref()).map(ToString::to_string),
-            prompt_ns: prompt.ns,
-            prompt_key: prompt.key,
-            prompt_hash: prompt.hash,
-            system_message: system_of(session),
-            turns: answered.zip(1..).map(|(turn, number)| turn_of(turn, number)).collect(),
+        if is_recorded(session) || read::came_with_one(session) {
+            return Some(ConversationState::of(session));
         }
+        crate::slices::query(session).ok()?.pop()
     }
 
     /// Refuses turns that are not numbered 1, 2, 3 …
     ///
     /// # Errors
-    /// `Corrupt`, naming the first number that is wrong.
+    /// [`Named::SnapshotRestore`](crate::Named::SnapshotRestore), naming the first number that is wrong.
     pub fn check(&self) -> Result<()> {
         match self.turns.iter().zip(1..).find(|(turn, due)| turn.turn_number != *due) {
             None => Ok(()),
-            Some((turn, due)) => Err(Error::new(
-                ErrorKind::Corrupt,
-                format!("the conversation has turn {} where {due} is due", turn.turn_number),
-            )
-            .hint("restore the missing turns")),
+            Some((turn, due)) => Err(Error::snapshot_restore(format_args!(
+                "the conversation has turn {} where turn {due} is due",
+                turn.turn_number
+            ))),
         }
     }
 
@@ -135,65 +218,4 @@ impl ConversationState {
         };
         last.assistant_message.tool_calls.iter().filter(answered).collect()
     }
-}
-
-fn system_of(session: &Session) -> Option<ConversationMessage> {
-    let texts: Vec<&Block> =
-        session.blocks().map(|(_, block)| block).filter(|block| block.author == Author::System).collect();
-    (!texts.is_empty()).then(|| message("system", &texts))
-}
-
-fn turn_of(turn: &Turn, turn_number: u32) -> ConversationTurn {
-    let by = |wanted: fn(&Block) -> bool| turn.blocks.iter().filter(|block| wanted(block)).collect::<Vec<&Block>>();
-    let results = by(|block| matches!(block.body, Body::ToolResult(_)));
-    let users = by(|block| block.author == Author::User);
-    ConversationTurn {
-        turn_number,
-        user_messages: users.iter().map(|block| message("user", &[*block])).collect(),
-        assistant_message: message("assistant", &by(Block::is_answer)),
-        tool_messages: results.iter().map(|block| message("tool", &[*block])).collect(),
-        provider_payload: (turn.provider_payload != turnkeep_model::Json::Null)
-            .then(|| turn.provider_payload.to_text()),
-        evaluation_id: turn.evaluation.as_ref().map(ToString::to_string),
-    }
-}
-
-fn message(role: &str, blocks: &[&Block]) -> ConversationMessage {
-    let mut made = ConversationMessage {
-        role: role.to_owned(),
-        content: String::new(),
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-        name: None,
-        created_at: blocks.iter().find_map(|block| block.message.time.as_ref()).map(ToString::to_string),
-    };
-    for block in blocks {
-        match &block.body {
-            Body::Text(text) => made.content.push_str(&text.text),
-            Body::ToolCall(call) => made.tool_calls.push(ToolCallRecord {
-                call_id: call.call.to_string(),
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-            }),
-            Body::ToolResult(result) => {
-                made.tool_call_id = Some(result.call.to_string());
-                made.name.clone_from(&result.name);
-                made.content.push_str(&text_of(&result.parts));
-                if made.content.is_empty() && result.outcome == Some(Outcome::Failed) {
-                    made.content = result.error.clone().unwrap_or_default();
-                }
-            }
-            _ => {}
-        }
-    }
-    made
-}
-
-fn text_of(parts: &[Part]) -> String {
-    let one = |part: &Part| match part {
-        Part::Text(text) => text.text.clone(),
-        Part::Data(data) => data.json.to_text(),
-        other => format!("[{}]", other.kind()),
-    };
-    parts.iter().map(one).collect::<Vec<_>>().join("\n")
 }

@@ -16,12 +16,50 @@ pub struct Error(Box<Inner>);
 #[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
-    name: Option<&'static str>,
+    name: Option<Named>,
     what: String,
     session: Option<SessionId>,
     hint: Option<String>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
+
+/// An error that callers tell from all others of its kind, because it has a remedy of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Named {
+    /// `ConversationStateMismatch`: the prompt, or the conversation, is not the one of the checkpoint. Restart the request
+    /// with [`MainLoop::restart`](crate::MainLoop::restart).
+    ConversationStateMismatch,
+    /// `SnapshotRestoreError`: a snapshot is damaged or incomplete. Restart the request with
+    /// [`MainLoop::restart`](crate::MainLoop::restart).
+    SnapshotRestore,
+    /// `ToolIdempotencyError`: a tool may have acted and cannot safely run again. A person decides with
+    /// [`human::resolve`](crate::human::resolve).
+    ToolIdempotency,
+    /// Another run took over the session.
+    Fenced,
+}
+
+impl Named {
+    /// The name that the specification gives it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Named::ConversationStateMismatch => "ConversationStateMismatch",
+            Named::SnapshotRestore => "SnapshotRestoreError",
+            Named::ToolIdempotency => "ToolIdempotencyError",
+            Named::Fenced => "Fenced",
+        }
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The remedy for a checkpoint that cannot be used.
+const RESTART: &str = "clear the checkpoint and start again";
 
 impl Error {
     /// An error that says what happened, without a place yet.
@@ -33,36 +71,39 @@ impl Error {
     /// Another process runs the session now: this one must not go on.
     pub(crate) fn fenced(at: Seq) -> Error {
         Error::new(ErrorKind::Conflict, format!("another run took over the session at {at}"))
-            .named("Fenced")
+            .named(Named::Fenced)
             .hint("let that run go on, or resume once it has stopped")
     }
 
-    /// `ConversationStateMismatch`: the prompt is not the one the session was begun with.
-    pub(crate) fn prompt_mismatch(detail: &str) -> Error {
+    /// [`Named::ConversationStateMismatch`]: the prompt is not the one the session was begun with.
+    #[must_use]
+    pub fn conversation_state_mismatch(detail: impl fmt::Display) -> Error {
         Error::new(ErrorKind::Mismatch, format!("Cannot resume with mismatched prompt: {detail}"))
-            .named("ConversationStateMismatch")
-            .hint("clear the checkpoint and start again")
+            .named(Named::ConversationStateMismatch)
+            .hint(RESTART)
     }
 
-    /// `SnapshotRestoreError`: a snapshot is damaged, or of something else.
-    pub(crate) fn snapshot_restore(detail: impl fmt::Display) -> Error {
+    /// [`Named::SnapshotRestore`]: a snapshot is damaged, or of something else.
+    #[must_use]
+    pub fn snapshot_restore(detail: impl fmt::Display) -> Error {
         Error::new(ErrorKind::Corrupt, format!("the snapshot cannot be restored: {detail}"))
-            .named("SnapshotRestoreError")
-            .hint("clear the checkpoint and start again")
+            .named(Named::SnapshotRestore)
+            .hint(RESTART)
     }
 
-    /// `ToolIdempotencyError`: a tool may have acted, and calling it again could act twice.
-    pub(crate) fn tool_idempotency(call: &CallId, tool: &str) -> Error {
+    /// [`Named::ToolIdempotency`]: a tool may have acted, and calling it again could act twice.
+    #[must_use]
+    pub fn tool_idempotency(call: &CallId, tool: &str) -> Error {
         let what =
             format!("call {call} of {tool} may have acted before it was cut off, and must not be repeated blindly");
         Error::new(ErrorKind::NeedsHuman, what)
-            .named("ToolIdempotencyError")
+            .named(Named::ToolIdempotency)
             .hint("find out whether it acted, then resolve it: `turnkeep resolve SESSION CALL --retry | --done RESULT | --skip`")
     }
 
     /// Adds the name that callers may match on.
     #[must_use]
-    pub(crate) fn named(mut self, name: &'static str) -> Error {
+    pub(crate) fn named(mut self, name: Named) -> Error {
         self.0.name = Some(name);
         self
     }
@@ -93,10 +134,19 @@ impl Error {
         self.0.kind
     }
 
-    /// The specification's name for it, where it has one: `ConversationStateMismatch`, `SnapshotRestoreError`,
-    /// `ToolIdempotencyError`, `Fenced`.
-    pub fn name(&self) -> Option<&'static str> {
+    /// Which of the errors that have a remedy of their own it is.
+    pub fn which(&self) -> Option<Named> {
         self.0.name
+    }
+
+    /// Whether it is this one: `error.is(Named::ToolIdempotency)`.
+    pub fn is(&self, name: Named) -> bool {
+        self.which() == Some(name)
+    }
+
+    /// The specification's name for it, where it has one.
+    pub fn name(&self) -> Option<&'static str> {
+        self.which().map(Named::as_str)
     }
 
     /// What the user can do.

@@ -5,8 +5,8 @@ use turnkeep_model::event::{
 };
 use turnkeep_model::status::Pending;
 use turnkeep_model::{
-    Author, Block, Body, CallId, ErrorKind, Event, Options, Outcome, Seq, Session, SessionId, Status, Time, ToolCall,
-    ToolResult, Turn,
+    Author, Block, Body, CallId, ErrorKind, EvaluationId, Event, Options, Outcome, Seq, Session, SessionId, Status,
+    Time, ToolCall, ToolResult, Turn,
 };
 use turnkeep_store::{Loaded, Store};
 
@@ -68,14 +68,14 @@ pub(crate) fn saying(state: &Loaded, input: &Input, now: &Time) -> Vec<Event> {
     let mut turn = last.saturating_sub(1);
     if flying == Some(last) {
         // The answer on its way has no turn yet; it gets its own, before this one.
-        events.push(TurnOpened::default().into());
+        events.push(TurnOpened { turn: Box::new(next_turn(session)) }.into());
         turn = last;
     }
     if flying.is_some() {
         ordinal = ordinal.saturating_add(ROOM);
     }
     if open.is_none() || flying.is_some() {
-        let opened = Turn { options: input.options.clone(), ..Turn::default() };
+        let opened = Turn { options: input.options.clone(), ..next_turn(session) };
         events.push(TurnOpened { turn: Box::new(opened) }.into());
         turn = if session.turns.is_empty() && flying.is_none() { 0 } else { turn.saturating_add(1) };
     }
@@ -86,6 +86,13 @@ pub(crate) fn saying(state: &Loaded, input: &Input, now: &Time) -> Vec<Event> {
         BlockAdded { turn, block }.into()
     }));
     events
+}
+
+/// A turn that follows those of a session: of the same evaluation, where one evaluates a prompt.
+pub(crate) fn next_turn(session: &Session) -> Turn {
+    let own = session.id.as_ref().filter(|_| session.prompt.is_some()).map(|id| EvaluationId::new(id.as_str()));
+    let evaluation = session.turns.last().and_then(|last| last.evaluation.clone()).or(own);
+    Turn { evaluation, ..Turn::default() }
 }
 
 /// The turn of an answer that a run may be waiting for.

@@ -13,6 +13,7 @@ mod conversation;
 pub mod criteria;
 pub mod envelope;
 mod error;
+mod evaluations;
 mod family;
 mod handoff;
 mod hub;
@@ -39,21 +40,23 @@ mod typed;
 mod worker;
 
 pub use agent::{Agent, Duplicates, Guard, Stopped, Unsure, Waiting, WaitingFor};
-pub use checkpoint::{Checkpoint, CheckpointHandler, FileCheckpoints, StoreCheckpoints};
+pub use checkpoint::{
+    Checkpoint, CheckpointHandler, FileCheckpoints, NativeSnapshots, SnapshotFormat, StoreCheckpoints, UserRequest,
+};
 pub use conversation::{
     ConversationMessage, ConversationState, ConversationTurn, ToolCallRecord, enable_conversation_recording,
 };
-pub use error::{Error, Result};
+pub use error::{Error, Named, Result};
 pub use family::bottom_up;
 pub use handoff::{Carry, handoff};
 pub use hub::{Heard, Hub, Subscription};
 pub use human::{Input, say};
-pub use main_loop::MainLoop;
+pub use main_loop::{LoopDefinition, MainLoop};
 pub use moment::Moment;
 pub use phase::{Phase, phases};
 pub use plan::ResumePolicy;
 pub use ports::Ports;
-pub use prompt::{Evaluation, Prompt, PromptResponse, ResumeFrom, Template, evaluate};
+pub use prompt::{Evaluation, Origin, Prompt, PromptResponse, ResumeFrom, Template, evaluate};
 pub use rebuild::{Rebuilt, rebuild};
 pub use recorder::{Recorder, post};
 pub use script::Script;

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use turnkeep_model::{Seq, Session, SessionId, Slice, Snapshot};
-use turnkeep_store::{Store, StoreExt};
+use turnkeep_store::{ErrorKind, Store, StoreExt};
 
-use crate::error::Result;
+use crate::conversation::{ConversationState, enable_in};
+use crate::error::{Error, Named, Result};
+use crate::ports::Ports;
 use crate::recorder::Recorder;
 use crate::slices::{Logs, Reducers};
 
@@ -36,7 +38,7 @@ impl Moment {
     /// What the store says.
     pub async fn snapshot(&self) -> Result<Snapshot> {
         let loaded = self.store.load_at(&self.id, self.seq).await?;
-        Ok(Snapshot { session: loaded.session, seq: loaded.seq })
+        Ok(Snapshot { session: crate::conversation::with_slice(loaded.session), seq: loaded.seq })
     }
 }
 
@@ -55,4 +57,35 @@ impl Recorder {
         let then = Session { slices: to.slices.to_vec(), ..Session::default() };
         self.record_with(|state, _| reducers.rollback(&state.session, &then, logs)).await.map(drop)
     }
+
+    /// Takes up the session of a snapshot: its journal, where the store has it and it is as new; else the snapshot becomes
+    /// a session of the same id, so that its calls keep their keys.
+    ///
+    /// # Errors
+    /// `SnapshotRestoreError` when the store's journal ends before the snapshot, and those of [`Recorder::resume`] and
+    /// [`Recorder::create`].
+    pub async fn restore(store: Arc<dyn Store>, snapshot: Snapshot, ports: Ports) -> Result<Recorder> {
+        let Snapshot { mut session, seq } = snapshot;
+        if ConversationState::latest(&session).is_some() {
+            enable_in(&mut session);
+        }
+        let Some(id) = session.id.clone() else {
+            return Recorder::create(store, session, ports).await;
+        };
+        match store.last(&id).await {
+            Ok(last) if last >= seq => Recorder::resume(store, &id, ports).await,
+            Ok(last) => Err(older(&id, last, seq)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Recorder::create(store, session, ports).await,
+            Err(error) => Err(Error::from(error).session(&id)),
+        }
+    }
+}
+
+/// The journal has less than the snapshot: going on with either would lose something or act twice.
+fn older(id: &SessionId, last: Seq, seq: Seq) -> Error {
+    let detail = format!("the store has the session up to {last} only, and the snapshot was taken at {seq}");
+    Error::new(turnkeep_model::ErrorKind::Mismatch, format!("the snapshot cannot be restored: {detail}"))
+        .named(Named::SnapshotRestore)
+        .session(id)
+        .hint("use the store it was recorded in; or remove the session from this one (`turnkeep rm`) and restore again")
 }

@@ -6,9 +6,9 @@ use turnkeep_model::{
     Author, Block, ErrorKind, Json, PromptId, ResponseFormat, ResponseKind, Session, Status, StopReason, Usage,
 };
 
-use crate::agent::{Agent, Stopped};
-use crate::conversation::ConversationState;
-use crate::error::{Error, Result};
+use crate::agent::{Agent, Stopped, last_text};
+use crate::conversation::{self, ConversationState};
+use crate::error::{Error, Named, Result};
 use crate::human::Input;
 use crate::recorder::Recorder;
 use crate::slices::{Dispatch, Reducers, SliceItem};
@@ -80,8 +80,20 @@ impl Prompt for Template {
 pub enum ResumeFrom<'a> {
     /// At the start: the prompt is rendered.
     Nothing,
-    /// At the end of this conversation: the prompt is not rendered.
+    /// At the end of this conversation: the prompt is not rendered. A session without a conversation gets this one, and
+    /// its calls without a result count as begun; a session with another one is refused.
     State(&'a ConversationState),
+}
+
+/// Where a response comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The prompt was rendered and evaluated.
+    Fresh,
+    /// An evaluation that was begun earlier went on.
+    Resumed,
+    /// The evaluation had completed before: nothing was asked, and nothing acted.
+    Recorded,
 }
 
 /// What an evaluation gave.
@@ -97,6 +109,8 @@ pub struct PromptResponse<T> {
     pub stopped: Stopped,
     /// What the session used.
     pub usage: Usage,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 /// An evaluation whose output is not looked at.
@@ -113,25 +127,90 @@ pub async fn evaluate<T: DeserializeOwned>(
     recorder: &mut Recorder,
     from: ResumeFrom<'_>,
 ) -> Result<PromptResponse<T>> {
-    let id = prompt.id();
     let stopped = match from {
         ResumeFrom::Nothing => {
-            begin(prompt, &id, recorder).await?;
+            begin(prompt, recorder).await?;
             agent.run(recorder, Input::from(prompt.render())).await?
         }
         ResumeFrom::State(state) => {
-            same_prompt(&id, state).map_err(|error| error.session(recorder.id()))?;
+            continue_with(agent, prompt, recorder, state).await.map_err(|error| error.session(recorder.id()))?;
             agent.resume(recorder).await?
         }
     };
+    keep(recorder).await?;
+    let origin = if matches!(from, ResumeFrom::Nothing) { Origin::Fresh } else { Origin::Resumed };
+    response(prompt, recorder.session(), stopped, origin)
+}
+
+/// Keeps the conversation as a slice and in the checkpoint. Another run that took over since keeps its own.
+async fn keep(recorder: &mut Recorder) -> Result<()> {
+    match conversation::record(recorder).await {
+        Err(error) if error.is(Named::Fenced) => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => recorder.checkpoint().await,
+    }
+}
+
+async fn continue_with(
+    agent: &Agent,
+    prompt: &dyn Prompt,
+    recorder: &mut Recorder,
+    state: &ConversationState,
+) -> Result<()> {
+    same_prompt(&prompt.id(), state)?;
+    state.check()?;
+    conversation::take_up(agent, recorder, state, format_of(prompt)).await
+}
+
+/// The response of an evaluation that completed before, if this session is one.
+///
+/// # Errors
+/// `ConversationStateMismatch` where the session evaluates another prompt, completed or not, and `Mismatch` where the
+/// answer breaks its schema.
+pub(crate) fn recorded<T: DeserializeOwned>(
+    prompt: &dyn Prompt,
+    session: &Session,
+) -> Result<Option<PromptResponse<T>>> {
+    if session.prompt.is_some() {
+        same_prompt(&prompt.id(), &ConversationState::of(session))?;
+    }
+    let Some(status @ Status::Completed(_)) = &session.status else {
+        return Ok(None);
+    };
+    let stopped = Stopped {
+        status: status.clone(),
+        reason: session.runs.last().and_then(|run| run.stop_reason.clone()).or(Some(StopReason::Completed)),
+        text: last_text(session),
+        waiting: Vec::new(),
+    };
+    response(prompt, session, stopped, Origin::Recorded).map(Some)
+}
+
+fn response<T: DeserializeOwned>(
+    prompt: &dyn Prompt,
+    session: &Session,
+    stopped: Stopped,
+    origin: Origin,
+) -> Result<PromptResponse<T>> {
     let output = read_output(prompt, &stopped)?;
-    Ok(PromptResponse {
-        prompt: id,
-        text: stopped.text.clone(),
-        output,
-        usage: recorder.session().usage.clone(),
-        stopped,
-    })
+    let (text, usage) = (stopped.text.clone(), session.usage.clone());
+    Ok(PromptResponse { prompt: prompt.id(), text, output, usage, stopped, origin })
+}
+
+impl<T> PromptResponse<T> {
+    /// The output of an evaluation that is to be complete.
+    ///
+    /// # Errors
+    /// [`Named::ToolIdempotency`](crate::Named::ToolIdempotency) where a call may have acted and a person has to decide,
+    /// `NeedsHuman` where one has to consent, `Unavailable` where the evaluation stopped before there was an output.
+    pub fn into_output(self) -> Result<T> {
+        if let Some(error) = self.stopped.needs_human() {
+            return Err(error);
+        }
+        let kind = if self.stopped.waiting.is_empty() { ErrorKind::Unavailable } else { ErrorKind::NeedsHuman };
+        let what = format!("the evaluation has no output: it is {}", self.stopped.status.kind());
+        self.output.ok_or_else(|| Error::new(kind, what).hint("decide about the calls that wait, then resume it"))
+    }
 }
 
 impl<T: SliceItem + Clone> PromptResponse<T> {
@@ -168,25 +247,27 @@ async fn keep_all<'a, T: SliceItem + Clone>(
     Ok(all)
 }
 
-async fn begin(prompt: &dyn Prompt, id: &PromptId, recorder: &mut Recorder) -> Result<()> {
-    let format = prompt.output().map(|schema| ResponseFormat {
-        kind: ResponseKind::JsonSchema,
-        schema,
-        ..ResponseFormat::default()
-    });
-    let changed = SessionChanged { response_format: format, prompt: Some(id.clone()), ..SessionChanged::default() };
+async fn begin(prompt: &dyn Prompt, recorder: &mut Recorder) -> Result<()> {
+    let (format, prompt) = (format_of(prompt), Some(prompt.id()));
+    let changed = SessionChanged { response_format: format, prompt, ..SessionChanged::default() };
     recorder.record_with(|_, _| Ok(vec![changed.clone().into()])).await.map(drop)
+}
+
+fn format_of(prompt: &dyn Prompt) -> Option<ResponseFormat> {
+    let schema = prompt.output()?;
+    Some(ResponseFormat { kind: ResponseKind::JsonSchema, schema, ..ResponseFormat::default() })
 }
 
 /// Whether a conversation is of this prompt: by namespace and key, and by the template where both know it.
 fn same_prompt(id: &PromptId, state: &ConversationState) -> Result<()> {
     if (id.ns.as_str(), id.key.as_str()) != (state.prompt_ns.as_str(), state.prompt_key.as_str()) {
-        let detail = format!("{}/{} is not {}/{}", id.ns, id.key, state.prompt_ns, state.prompt_key);
-        return Err(Error::prompt_mismatch(&detail));
+        let (ns, key) = (&state.prompt_ns, &state.prompt_key);
+        return Err(Error::conversation_state_mismatch(format_args!("{}/{} is not {ns}/{key}", id.ns, id.key)));
     }
     match (&id.hash, &state.prompt_hash) {
         (Some(now), Some(then)) if now != then => {
-            Err(Error::prompt_mismatch(&format!("the template of {}/{} has changed", id.ns, id.key)))
+            let detail = format_args!("the template of {}/{} has changed", id.ns, id.key);
+            Err(Error::conversation_state_mismatch(detail))
         }
         _ => Ok(()),
     }

@@ -10,7 +10,7 @@ use turnkeep_model::{
 };
 use turnkeep_store::{ErrorKind, Loaded, Store, StoreExt};
 
-use crate::checkpoint::CheckpointHandler;
+use crate::checkpoint::{Bound, CheckpointHandler, Saves};
 use crate::error::{Error, Result};
 use crate::human::{Input, saying};
 use crate::outcomes::Outcomes;
@@ -34,7 +34,7 @@ pub struct Recorder {
     fenced: bool,
     /// How often turns got other numbers.
     renumbered: u64,
-    checkpoints: Option<(Arc<dyn CheckpointHandler>, String)>,
+    checkpoints: Option<Arc<dyn Saves>>,
 }
 
 impl Recorder {
@@ -291,22 +291,26 @@ impl Recorder {
         Ok(())
     }
 
-    /// Saves a checkpoint under this id whenever a step ends.
-    pub fn checkpoint_with(&mut self, handler: Arc<dyn CheckpointHandler>, request: &str) {
-        self.checkpoints = Some((handler, request.to_owned()));
+    /// Saves checkpoints of this request from now on: when calls are about to run, when a step ends, and when the run does.
+    pub fn checkpoint_with<R>(&mut self, handler: Arc<dyn CheckpointHandler<R>>, request: &R)
+    where
+        R: ?Sized + ToOwned + 'static,
+        R::Owned: Send + Sync,
+    {
+        self.checkpoints = Some(Arc::new(Bound { handler, request: request.to_owned() }));
     }
 
     /// Saves the checkpoint, if there is to be one.
     pub(crate) async fn checkpoint(&self) -> Result<()> {
         match &self.checkpoints {
-            Some((handler, request)) => handler.save(request, &self.snapshot()).await,
+            Some(saves) => saves.save(&self.snapshot()).await,
             None => Ok(()),
         }
     }
 
     /// The session as a complete portable document.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot { session: self.state.session.clone(), seq: self.state.seq }
+        Snapshot { session: crate::conversation::with_slice(self.state.session.clone()), seq: self.state.seq }
     }
 
     /// The session.

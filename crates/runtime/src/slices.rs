@@ -30,7 +30,15 @@ pub trait SliceItem: Serialize + DeserializeOwned + Send + Sync + 'static {
     const VERSION: &'static str = "1";
     /// Whether it is rolled back with the state, or kept as a log.
     const POLICY: SlicePolicy = SlicePolicy::State;
+
+    /// The items as they follow from the rest of the session, for a slice that is not changed by events.
+    fn folded(_: &Session) -> Option<Vec<Self>> {
+        None
+    }
 }
+
+/// What was said is not taken back: the journal only grows.
+const CONVERSATION: &str = <crate::conversation::ConversationState as SliceItem>::NAME;
 
 /// What a reducer does to a slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +70,7 @@ pub struct Reducers {
     reducers: Vec<Reducer>,
     /// What becomes of items of a slice that no reducer looks at: they are added to it.
     appends: Vec<Reducer>,
+    beginnings: Vec<declared::Beginning>,
     subscribers: Vec<Subscriber>,
 }
 
@@ -134,18 +143,31 @@ impl Reducers {
         (changes, failures)
     }
 
+    /// As [`Reducers::reduce`], with the first values of declared slices that are not there yet before it.
+    fn begin_and_reduce(&self, slices: &[Slice], events: &[Dispatched]) -> (Vec<SliceChanged>, Vec<ReducerFailure>) {
+        let beginnings = self.beginnings(slices);
+        if beginnings.is_empty() {
+            return self.reduce(slices, events);
+        }
+        let (changes, failures) = self.reduce(&self.begun(slices), events);
+        (beginnings.into_iter().chain(changes).collect(), failures)
+    }
+
     /// The changes that put the registered state slices back to what `then` had. Logs stay, unless they are to go too.
     ///
     /// # Errors
     /// `SnapshotRestoreError` when `then` has state that is not registered; nothing is changed.
     pub fn rollback(&self, now: &Session, then: &Session, logs: Logs) -> Result<Vec<Event>> {
-        let mut unknown: Vec<&str> =
-            then.slices.iter().map(|slice| slice.name.as_str()).filter(|name| !self.knows(name)).collect();
+        let names = then.slices.iter().map(|slice| slice.name.as_str());
+        let mut unknown: Vec<&str> = names.filter(|name| !self.knows(name) && *name != CONVERSATION).collect();
         unknown.sort_unstable();
         if !unknown.is_empty() {
             return Err(Error::snapshot_restore(format_args!("Slice types not registered: {}", unknown.join(", "))));
         }
-        let restored = self.slices.iter().filter(|(_, policy)| *policy != SlicePolicy::Log || logs == Logs::Restore);
+        let restored = self
+            .slices
+            .iter()
+            .filter(|(name, policy)| (*policy != SlicePolicy::Log || logs == Logs::Restore) && *name != CONVERSATION);
         let change = |(name, policy): &(&'static str, SlicePolicy)| {
             let items = |session: &Session| {
                 session
@@ -197,7 +219,7 @@ fn changed<T: SliceItem>(op: Op<T>) -> std::result::Result<SliceChanged, serde_j
     Ok(change::<T>(op, items))
 }
 
-fn change<T: SliceItem>(op: SliceOp, items: Vec<Json>) -> SliceChanged {
+pub(crate) fn change<T: SliceItem>(op: SliceOp, items: Vec<Json>) -> SliceChanged {
     let version = Some(T::VERSION.to_owned());
     SliceChanged { name: T::NAME.to_owned(), op, items, version, policy: Some(T::POLICY) }
 }
@@ -248,7 +270,7 @@ impl fmt::Debug for Changes {
 impl Changes {
     /// A view of these slices.
     pub fn new(reducers: Arc<Reducers>, base: &[Slice]) -> Changes {
-        let base = if reducers.slices.is_empty() { Vec::new() } else { base.to_vec() };
+        let base = if reducers.slices.is_empty() { Vec::new() } else { reducers.begun(base) };
         Changes { reducers, base, events: Mutex::default() }
     }
 
@@ -292,7 +314,7 @@ impl Changes {
 
     /// What the dispatched events do to the slices as they are now.
     pub(crate) fn apply_to(&self, slices: &[Slice]) -> (Vec<Event>, Vec<ReducerFailure>) {
-        let (changes, failures) = self.reducers.reduce(slices, &self.lock());
+        let (changes, failures) = self.reducers.begin_and_reduce(slices, &self.lock());
         (changes.into_iter().map(Event::from).collect(), failures)
     }
 }
@@ -302,6 +324,9 @@ impl Changes {
 /// # Errors
 /// `Corrupt` where an item is of another shape.
 pub fn query<T: SliceItem>(session: &Session) -> Result<Vec<T>> {
+    if let Some(items) = T::folded(session) {
+        return Ok(items);
+    }
     let slice = session.slices.iter().find(|slice| slice.name == T::NAME);
     let items = slice.map(|slice| slice.items.as_slice()).unwrap_or_default();
     let read = |(index, item)| {
@@ -319,6 +344,6 @@ pub fn dispatch<E: Send + Sync + 'static>(
     session: &Session,
     event: E,
 ) -> (Vec<Event>, Vec<ReducerFailure>) {
-    let (changes, failures) = reducers.reduce(&session.slices, &[Box::new(event)]);
+    let (changes, failures) = reducers.begin_and_reduce(&session.slices, &[Box::new(event)]);
     (changes.into_iter().map(Event::from).collect(), failures)
 }

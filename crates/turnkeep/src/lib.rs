@@ -1,5 +1,7 @@
 #![doc = include_str!("../../../README.md")]
 
+mod wink;
+
 pub use turnkeep_codec as codec;
 pub use turnkeep_file as file;
 pub use turnkeep_model as model;
@@ -15,5 +17,6 @@ pub use turnkeep_file::{
 };
 pub use turnkeep_model::{
     Archive, Author, Block, Body, CallId, Change, Effort, Error, ErrorKind, Journal, Json, Loss, LossKind, Options,
-    Result, Session, SessionId, Turn, diff, fold,
+    Result, Session, SessionId, Snapshot, Turn, diff, fold,
 };
+pub use wink::{WinkJson, WinkSnapshots};

@@ -687,6 +687,29 @@ fn a_continuation_snapshot_may_hold_its_messages_in_three_ways() {
 }
 
 #[test]
+fn the_limits_of_a_continuation_snapshot_are_policies() {
+    use turnkeep_model::policy::{Pipeline, Truncate, Unit, Window};
+    let say = |author, text: String| Turn { blocks: vec![Block::text(author, text)], ..Turn::default() };
+    let talk =
+        |index: u32| say(if index % 2 == 0 { Author::User } else { Author::Assistant }, format!("{index:03000}"));
+    let mut session = Session { turns: (0..80).map(talk).collect(), ..Session::default() };
+    for (turn, ordinal) in session.turns.iter_mut().zip(0..) {
+        turn.blocks[0].message.ordinal = ordinal;
+    }
+    let limits = Pipeline::new().window(Window::last(50, Unit::Blocks)).truncate(Truncate::to(2000).in_bytes());
+
+    let losses = limits.apply(&mut session).unwrap();
+
+    let codec = format::by_id("cognesy.continuation").unwrap();
+    let written = codec.encode(&session.into(), &EncodeOptions::default()).unwrap();
+    let text = String::from_utf8(written.bytes).unwrap();
+    let kept = main_session(&text, "cognesy.continuation");
+    let lengths: Vec<usize> = kept.blocks().filter_map(|(_, block)| block.body.as_text()).map(str::len).collect();
+    assert_eq!((lengths.len(), lengths.iter().all(|length| *length <= 2003)), (50, true), "{lengths:?}");
+    assert!(losses.len() >= 80, "{}", losses.len());
+}
+
+#[test]
 fn sections_keep_their_names_and_a_summary_comes_first() {
     let message = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":"{text}"}}"#);
     let section = |name: &str, message: String| format!(r#"{{"name":"{name}","messages":[{message}]}}"#);
@@ -766,6 +789,30 @@ fn a_storage_that_stands_at_an_older_message_says_so() {
     assert_eq!(archive.main_session().unwrap().blocks().count(), 1);
     let written = rewrite(&at_first, "cognesy.jsonl", "cognesy.jsonl").0;
     assert!(written.lines().next() == at_first.lines().next());
+}
+
+#[test]
+fn what_is_added_to_a_storage_is_attached_where_it_stands() {
+    let [one, two] = [stored(1, None, "user"), stored(2, Some(1), "assistant")];
+    // Moving in the storage is its `leafId`: here back to the first message.
+    for (leaf, parent) in [("null", 2), ("\"00000000-0000-4000-8000-000000000001\"", 1)] {
+        let text = storage(&[&one, &two]).replace("\"leafId\":null", &format!("\"leafId\":{leaf}"));
+        let mut archive = decode(&text, "cognesy.jsonl").archive;
+        let main = archive.main as usize;
+        let mut more = Block::text(Author::User, "more");
+        more.message.ordinal = 7;
+        archive.sessions[main].turns.push(Turn { blocks: vec![more], ..Turn::default() });
+
+        let written = format::by_id("cognesy.jsonl").unwrap().encode(&archive, &EncodeOptions::default()).unwrap();
+        let written = String::from_utf8(written.bytes).unwrap();
+
+        let added = written.lines().find(|line| line.contains("\"more\"")).unwrap();
+        let parent = format!("\"parentId\":\"00000000-0000-4000-8000-0000000000{parent:02}\"");
+        assert!(added.contains(&parent), "{leaf}: {added}");
+        let said = main_session(&written, "cognesy.jsonl");
+        let last = said.blocks().filter_map(|(_, block)| block.body.as_text()).last();
+        assert_eq!(last, Some("more"), "{leaf}");
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ use super::drive::Drive;
 use super::settings::{Agent, Duplicates};
 use super::told::refused;
 use crate::error::Result;
-use crate::human::{next_ordinal, result_block};
+use crate::human::{next_ordinal, next_turn, result_block};
 use crate::port::{Answer, Consent, Identity};
 use crate::recorder::Recorder;
 
@@ -30,7 +30,8 @@ impl Drive<'_> {
         self.recorder
             .record_with(|state, recorder| Ok(answering(agent, &identity, state, recorder, turn, &given)))
             .await?;
-        Ok(())
+        // Before any of them runs: whoever restores the checkpoint knows that they may have begun.
+        self.recorder.checkpoint().await
     }
 
     /// Every call has an id that no other call of the session has.
@@ -78,7 +79,7 @@ fn answering(
     let mut events = Vec::new();
     let opened = state.session.turns.len() > turn as usize;
     if !opened {
-        events.push(TurnOpened::default().into());
+        events.push(TurnOpened { turn: Box::new(next_turn(&state.session)) }.into());
     }
     let ordinal = next_ordinal(&state.session, turn as usize + 1);
     let blocks = placed(&given.answer, ordinal, &now);
@@ -205,7 +206,12 @@ pub(super) fn key(session: &SessionId, call: &CallId) -> String {
     format!("{session}/{call}")
 }
 
-fn asked(recorder: &Recorder, call: &ToolCall, within: Option<Duration>, reason: Option<String>) -> ApprovalAsked {
+pub(super) fn asked(
+    recorder: &Recorder,
+    call: &ToolCall,
+    within: Option<Duration>,
+    reason: Option<String>,
+) -> ApprovalAsked {
     let now = recorder.ports().clock.now();
     let end = within.and_then(|within| now.checked_add(within).ok());
     ApprovalAsked {

@@ -13,6 +13,7 @@ use super::answer::one_request;
 use super::drive::Drive;
 use super::partial::Arriving;
 use crate::error::Result;
+use crate::human::next_turn;
 use crate::port::{Answer, Cause, ModelError, Request};
 
 /// What came of asking.
@@ -52,7 +53,8 @@ impl Refused {
     pub(super) fn events(&self, state: &Loaded) -> Vec<Event> {
         let (error, asking) = (&self.error, &self.asking);
         let is_open = state.session.turns.len() > asking.turn as usize;
-        let opened = (!is_open && !self.partial.is_empty()).then(|| TurnOpened::default().into());
+        let opened = (!is_open && !self.partial.is_empty())
+            .then(|| TurnOpened { turn: Box::new(next_turn(&state.session)) }.into());
         let failed = ModelFailed {
             turn: asking.turn,
             attempt: Some(asking.attempt),

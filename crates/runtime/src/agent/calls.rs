@@ -12,7 +12,7 @@ use turnkeep_model::event::{
 use turnkeep_model::{Body, CallId, Event, Json, Number, Outcome, ToolCall, ToolResult};
 use turnkeep_store::{Loaded, StoreExt};
 
-use super::answer::key;
+use super::answer::{asked, key};
 use super::drive::{Drive, all_settled_but};
 use super::outcome::{Waiting, WaitingFor};
 use super::settings::{Agent, Unsure};
@@ -20,7 +20,7 @@ use super::told::{denied, failed, interrupted, refused, succeeded, unknown};
 use crate::error::Result;
 use crate::human::result_block;
 use crate::plan::{PlannedCall, Step, calls};
-use crate::port::{Found, Settings, Tool, ToolContext, ToolError, ToolOutput, seconds};
+use crate::port::{Consent, Found, Settings, Tool, ToolContext, ToolError, ToolOutput, seconds};
 use crate::ports::Ports;
 use crate::slices::{Changes, SubscriberFailure};
 
@@ -52,6 +52,8 @@ enum Meaning {
     Settle(ToolResult),
     TryAgain,
     Unsure,
+    /// The tool itself says that it cannot safely run again, and why.
+    NeedsHuman(String),
 }
 
 impl Drive<'_> {
@@ -85,14 +87,21 @@ impl Drive<'_> {
                 return Ok(());
             };
             match meaning(agent, &ended) {
-                Meaning::Settle(result) => self.settle(turn, &ended, result).await?,
+                Meaning::Settle(result) => {
+                    self.settle(turn, &ended, result).await?;
+                    // The end of the step saves what the last call did.
+                    if !running.is_empty() || waiting.len() > 0 {
+                        self.recorder.checkpoint().await?;
+                    }
+                }
                 // Left open: what the plan says of it decides.
                 Meaning::Unsure => {}
+                Meaning::NeedsHuman(why) => self.leave_to_human(&ended.job, &why).await?,
                 Meaning::TryAgain => {
                     let wait = backoff(ended.job.attempt);
                     let mut job = ended.job;
                     job.attempt = job.attempt.saturating_add(1);
-                    self.intend(std::slice::from_ref(&job)).await?;
+                    self.intend(std::slice::from_ref(&job), None).await?;
                     let context = self.context(&job);
                     running.push(run(agent, self.recorder.ports().clone(), job, context, wait).boxed());
                 }
@@ -121,8 +130,9 @@ impl Drive<'_> {
         recorded.unwrap_or_else(|| key(self.recorder.id(), call))
     }
 
-    async fn intend(&mut self, jobs: &[Job]) -> Result<()> {
-        let effect = |job: &Job| self.agent.tools.effect(&job.call.name).unwrap_or(Effect::Once);
+    /// Records that these calls are about to be made. A `stricter` effect stands for what their tools say.
+    async fn intend(&mut self, jobs: &[Job], stricter: Option<Effect>) -> Result<()> {
+        let effect = |job: &Job| stricter.or(self.agent.tools.effect(&job.call.name)).unwrap_or(Effect::Once);
         let earlier =
             |job: &Job| self.recorder.ledger().get(&job.call.call).and_then(|entry| entry.duplicate_of.clone());
         let intended = |job: &Job| {
@@ -137,6 +147,13 @@ impl Drive<'_> {
         };
         let events: Vec<Event> = jobs.iter().map(intended).collect();
         self.recorder.record_with(|_, _| Ok(events.clone())).await.map(drop)
+    }
+
+    /// Records that a call must not be repeated without a person, and why the tool says so.
+    async fn leave_to_human(&mut self, job: &Job, why: &str) -> Result<()> {
+        self.intend(std::slice::from_ref(job), Some(Effect::Once)).await?;
+        let line = format!("call {} of {} cannot safely run again: {why}", job.call.call, job.call.name);
+        self.recorder.record_with(|_, _| Ok(vec![LogAdded { line: line.clone() }.into()])).await.map(drop)
     }
 
     /// Records how a call ended: its side-state, its outcome and its result are one batch.
@@ -204,6 +221,10 @@ impl Drive<'_> {
             let call = planned.call;
             match planned.step {
                 Step::Replay => {}
+                Step::Call { .. } if self.lacks_consent(&call) => {
+                    self.ask_consent(&call).await?;
+                    waiting.push(self.waits(&call));
+                }
                 Step::Call { attempt, arguments } => jobs.extend(self.taken_up(turn, &call, attempt, arguments).await?),
                 Step::AwaitHuman => waiting.push(self.waits(&call)),
                 Step::Deny(reason) => self.settle_with(turn, denied(&call, &reason), None, |_| Vec::new()).await?,
@@ -219,7 +240,7 @@ impl Drive<'_> {
             }
         }
         if !jobs.is_empty() {
-            self.intend(&jobs).await?;
+            self.intend(&jobs, None).await?;
             self.execute(turn, jobs).await?;
         }
         Ok(waiting)
@@ -233,10 +254,7 @@ impl Drive<'_> {
         attempt: u32,
         edited: Option<String>,
     ) -> Result<Option<Job>> {
-        let ledger = self.recorder.ledger();
-        // A call that this journal knows nothing of may have been made where the session comes from.
-        let is_unrecorded = ledger.get(&call.call).is_none() && ledger.approval(&call.call).is_none();
-        let is_resume = attempt > 1 || is_unrecorded || ledger.is_inherited(&call.call);
+        let is_resume = attempt > 1 || self.came_open(call) || self.recorder.ledger().is_inherited(&call.call);
         if let Some(job) = self.job(call, edited.as_deref(), attempt, is_resume) {
             return Ok(Some(job));
         }
@@ -244,6 +262,31 @@ impl Drive<'_> {
         let result = refused(call, &fits.err().unwrap_or_default());
         self.settle_with(turn, result, None, |_| Vec::new()).await?;
         Ok(None)
+    }
+
+    /// Whether the call was open when the session came here, from a snapshot or another system: it may have begun there.
+    fn came_open(&self, call: &ToolCall) -> bool {
+        let ledger = self.recorder.ledger();
+        match (ledger.get(&call.call), ledger.approval(&call.call)) {
+            (None, None) => true,
+            (_, approval) => approval.is_some_and(|approval| approval.asked.reason.as_deref() == Some(CAME_OPEN)),
+        }
+    }
+
+    /// Whether nobody was asked yet about a call that needs a person's consent.
+    fn lacks_consent(&self, call: &ToolCall) -> bool {
+        let ledger = self.recorder.ledger();
+        let asked = ledger.approval(&call.call).is_some() || ledger.resolution(&call.call).is_some();
+        let tool = self.agent.tools.get(&call.name);
+        ledger.get(&call.call).is_none() && !asked && tool.is_some_and(|tool| within(tool.as_ref()).is_some())
+    }
+
+    async fn ask_consent(&mut self, call: &ToolCall) -> Result<()> {
+        let limit = self.agent.tools.get(&call.name).and_then(|tool| within(tool.as_ref())).flatten();
+        self.recorder
+            .record_with(|_, recorder| Ok(vec![asked(recorder, call, limit, Some(CAME_OPEN.to_owned())).into()]))
+            .await
+            .map(drop)
     }
 
     fn waits(&self, call: &ToolCall) -> Waiting {
@@ -350,6 +393,17 @@ impl Drive<'_> {
     }
 }
 
+/// Why a person is asked about a call that no run recorded.
+const CAME_OPEN: &str = "the session came here with this call open: it may have run elsewhere";
+
+/// How long a call waits for consent, if it needs one.
+fn within(tool: &dyn Tool) -> Option<Option<Duration>> {
+    match tool.consent() {
+        Consent::Needed { within } => Some(within),
+        Consent::NotNeeded => None,
+    }
+}
+
 /// Whether the turn of a call has its result.
 fn is_answered(state: &Loaded, turn: u32, call: &CallId) -> bool {
     let blocks = state.session.turns.get(turn as usize).map(|turn| turn.blocks.as_slice()).unwrap_or_default();
@@ -438,6 +492,7 @@ fn meaning(agent: &Agent, ended: &Ended) -> Meaning {
             Meaning::Settle(failed(call, &failure.message))
         }
         Err(Cut::Error(ToolError::Unsure(failure))) => doubtful(failure.message.clone()),
+        Err(Cut::Error(ToolError::Idempotency(failure))) => Meaning::NeedsHuman(failure.message.clone()),
         Err(Cut::TimedOut(limit)) => doubtful(format!("the call took longer than {} s", limit.as_secs_f64())),
         Err(Cut::Panicked) => doubtful("the tool panicked".to_owned()),
     }

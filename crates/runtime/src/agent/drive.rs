@@ -13,7 +13,7 @@ use super::outcome::{Stopped, Waiting, last_text};
 use super::settings::Agent;
 use crate::criteria::{self, Progress};
 use crate::error::{Error, Result};
-use crate::plan::{Looks, Plan, Step, calls};
+use crate::plan::{Looks, Plan, PlannedCall, Step, calls};
 use crate::port::{Identity, Model, seconds};
 use crate::recorder::Recorder;
 
@@ -54,6 +54,7 @@ impl<'a> Drive<'a> {
     pub(super) async fn run(mut self) -> Result<Stopped> {
         self.check_tools()?;
         self.adopt_tools().await?;
+        self.recorder.begin_slices(&self.agent.reducers).await?;
         if let Some(reason) = decided_before(self.recorder.session()) {
             return self.finish(reason).await;
         }
@@ -69,8 +70,10 @@ impl<'a> Drive<'a> {
                 }
                 Plan::Calls { turn, steps } => {
                     let waiting = self.take_up(turn, steps).await?;
-                    if !waiting.is_empty() && self.still_waits().await? {
-                        return self.wait(waiting).await;
+                    if !waiting.is_empty()
+                        && let Some(stopped) = self.wait(waiting).await?
+                    {
+                        return Ok(stopped);
                     }
                     if let Some(stopped) = self.end_step(turn).await? {
                         return Ok(stopped);
@@ -90,12 +93,8 @@ impl<'a> Drive<'a> {
     }
 
     fn plan(&self) -> Plan {
-        let session = self.recorder.session();
-        let effect = |name: &str| self.agent.tools.effect(name);
-        let now = self.recorder.ports().clock.now();
         let first = if self.settled.renumbered == self.recorder.renumbered() { self.settled.before } else { 0 };
-        let (ledger, policy) = (self.recorder.ledger(), self.agent.policy);
-        Looks { session, ledger, policy, now, effect: &effect }.plan(first)
+        self.pace.plan(self.recorder.session(), self.recorder.ledger(), self.recorder, first)
     }
 
     /// A call that is to be made needs its tool: to say that there is none would be a lie to the model.
@@ -105,7 +104,7 @@ impl<'a> Drive<'a> {
         };
         let session = self.recorder.session();
         let missing = self.agent.tools.missing(session);
-        let lacks = |planned: &&crate::plan::PlannedCall| {
+        let lacks = |planned: &&PlannedCall| {
             let (call, tools) = (&planned.call, &self.agent.tools);
             // Whoever recorded an intent or a question had the tool.
             let existed = missing.contains(&call.name.as_str())
@@ -190,17 +189,19 @@ impl<'a> Drive<'a> {
         }))
     }
 
-    /// Whether, with what others wrote meanwhile folded in, everything that is open still waits for a person.
-    async fn still_waits(&mut self) -> Result<bool> {
-        self.recorder.refresh().await?;
-        let Plan::Calls { steps, .. } = self.plan() else {
-            return Ok(false);
-        };
-        Ok(steps.iter().all(|planned| matches!(planned.step, Step::AwaitHuman | Step::Unsure | Step::Replay)))
-    }
-
-    async fn wait(&mut self, waiting: Vec<Waiting>) -> Result<Stopped> {
-        self.stop(Status::from(WaitingForHuman {}), None, waiting).await
+    /// Stops until a person has decided; `None` where everything that was open is no longer waiting. Whoever decides while
+    /// this is recorded is folded in first, so nobody's decision is followed by a run that stops to wait for it.
+    async fn wait(&mut self, waiting: Vec<Waiting>) -> Result<Option<Stopped>> {
+        let (pace, status) = (self.pace, Status::from(WaitingForHuman {}));
+        self.recorder
+            .record_with(|state, recorder| match pace.plan(&state.session, &state.ledger, recorder, 0) {
+                Plan::Calls { steps, .. } if steps.iter().all(waits) => Ok(pace.stopping(recorder, &status, None)),
+                _ => Ok(Vec::new()),
+            })
+            .await?;
+        let session = self.recorder.session();
+        let has_stopped = session.runs.last().is_some_and(|run| run.status.is_some());
+        Ok(has_stopped.then(|| Stopped { text: last_text(session), status, reason: None, waiting }))
     }
 
     async fn finish(&mut self, reason: StopReason) -> Result<Stopped> {
@@ -294,6 +295,13 @@ impl<'a> Pace<'a> {
         events
     }
 
+    /// What the session needs next, where no call is open before the turn `first`.
+    fn plan(&self, session: &Session, ledger: &Ledger, recorder: &Recorder, first: usize) -> Plan {
+        let effect = |name: &str| self.agent.tools.effect(name);
+        let now = recorder.ports().clock.now();
+        Looks { session, ledger, policy: self.agent.policy, now, effect: &effect }.plan(first)
+    }
+
     pub(super) fn model(&self) -> &'a dyn Model {
         self.agent.model(self.failed_models)
     }
@@ -317,6 +325,10 @@ impl<'a> Pace<'a> {
         let messages = Some(count_messages(session).saturating_add(more));
         ModelAsked { turn, messages, tools, attempt: Some(attempt) }.into()
     }
+}
+
+fn waits(planned: &PlannedCall) -> bool {
+    matches!(planned.step, Step::AwaitHuman | Step::Unsure | Step::Replay)
 }
 
 /// Where a session stands that stopped so.

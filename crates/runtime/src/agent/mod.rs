@@ -11,5 +11,6 @@ mod settings;
 mod told;
 
 pub(crate) use ask::in_force;
+pub(crate) use outcome::last_text;
 pub use outcome::{Stopped, Waiting, WaitingFor};
 pub use settings::{Agent, Duplicates, Guard, Unsure};

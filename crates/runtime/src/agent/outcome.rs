@@ -59,7 +59,7 @@ pub enum WaitingFor {
 }
 
 /// The text of the last answer of a session.
-pub(super) fn last_text(session: &Session) -> Option<String> {
+pub(crate) fn last_text(session: &Session) -> Option<String> {
     session.turns.iter().rev().find_map(text_of)
 }
 

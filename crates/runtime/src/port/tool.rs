@@ -213,6 +213,8 @@ pub enum ToolError {
     Retryable(ToolFailure),
     /// It may have acted, and nobody knows.
     Unsure(ToolFailure),
+    /// `ToolIdempotencyError`: it cannot safely run again. A person decides, whatever the tool's [`Effect`] is.
+    Idempotency(ToolFailure),
 }
 
 /// What went wrong, in words for the model.
@@ -238,10 +240,18 @@ impl ToolError {
         ToolError::Unsure(ToolFailure { message: message.into() })
     }
 
+    /// It cannot safely run again: a person decides.
+    pub fn idempotency(message: impl Into<String>) -> ToolError {
+        ToolError::Idempotency(ToolFailure { message: message.into() })
+    }
+
     /// What happened.
     pub fn message(&self) -> &str {
         match self {
-            ToolError::Failed(failure) | ToolError::Retryable(failure) | ToolError::Unsure(failure) => &failure.message,
+            ToolError::Failed(failure)
+            | ToolError::Retryable(failure)
+            | ToolError::Unsure(failure)
+            | ToolError::Idempotency(failure) => &failure.message,
         }
     }
 }

@@ -57,7 +57,7 @@ impl Recorder {
         let events: [Dispatched; 1] = [Box::new(event)];
         let failed = Mutex::new(Vec::new());
         self.record_with(|state, _| {
-            let (changes, failures) = reducers.reduce(&state.session.slices, &events);
+            let (changes, failures) = reducers.begin_and_reduce(&state.session.slices, &events);
             *failed.lock().unwrap_or_else(PoisonError::into_inner) = failures;
             Ok(changes.into_iter().map(Event::from).collect())
         })

@@ -9,8 +9,8 @@ use turnkeep_model::event::Effect;
 use turnkeep_model::{Block, ErrorKind, PromptId, Session, Snapshot};
 use turnkeep_runtime::port::{Answer, Found, ToolOutput};
 use turnkeep_runtime::{
-    CheckpointHandler, ConversationState, FileCheckpoints, MainLoop, Prompt, Recorder, ResumeFrom, StoreCheckpoints,
-    Template, enable_conversation_recording, evaluate,
+    CheckpointHandler, ConversationState, FileCheckpoints, LoopDefinition, MainLoop, Prompt, Recorder, ResumeFrom,
+    StoreCheckpoints, Template, enable_conversation_recording, evaluate,
 };
 use turnkeep_store::Store;
 
@@ -84,12 +84,25 @@ fn prompt(rendered: &Arc<AtomicU32>, text: &str) -> Counted {
     Counted(Template::new("code", "review", text).with("file", "a.rs").answering(schema), rendered.clone())
 }
 
+/// A loop whose requests are their own ids.
+struct Reviews(Arc<AtomicU32>, &'static str);
+
+impl LoopDefinition for Reviews {
+    type Request = str;
+    type Output = Review;
+
+    fn create_prompt(&self, _: &str) -> Box<dyn Prompt> {
+        Box::new(prompt(&self.0, self.1))
+    }
+}
+
 fn dying_loop(
     store: &Arc<dyn Store>,
     world: &World,
+    rendered: &Arc<AtomicU32>,
     handler: Arc<dyn CheckpointHandler>,
     found: Option<Found>,
-) -> MainLoop {
+) -> MainLoop<Reviews> {
     let world = world.clone();
     let mut tool = Fake::new("act", Effect::Once, move |context| {
         world.act(&context.call_id.to_string());
@@ -97,7 +110,8 @@ fn dying_loop(
     });
     tool.probe = found;
     let answers = vec![calling(&[("c", "act", "{}")]), Answer::text(r#"{"verdict":"good"}"#)];
-    MainLoop::new(agent(answers, vec![tool]), store.clone(), ports()).with_checkpoints(handler)
+    let definition = Reviews(rendered.clone(), "review {file}");
+    MainLoop::new(definition, agent(answers, vec![tool]), store.clone(), ports()).with_checkpoints(handler)
 }
 
 #[test]
@@ -108,19 +122,13 @@ fn a_request_goes_on_in_a_new_process_without_rendering_again() {
         [Arc::new(StoreCheckpoints::new(store.clone(), ports())), Arc::new(FileCheckpoints::new(folder.path()))];
     for (handler, request) in handlers.into_iter().zip(["r1", "r2"]) {
         let (world, rendered) = (World::default(), Arc::new(AtomicU32::new(0)));
-        let prompt = prompt(&rendered, "review {file}");
-        let first = block_on(dying_loop(&store, &world, handler.clone(), None).execute::<Review>(request, &prompt));
+        let first = block_on(dying_loop(&store, &world, &rendered, handler.clone(), None).execute(request));
         assert_eq!(first.unwrap().output, None);
-        if block_on(handler.load(request)).unwrap().is_none() {
-            // Files are written at the end of a step; this one never ended.
-            let loaded = block_on(turnkeep_store::StoreExt::load(&*store, &request.into())).unwrap();
-            let snapshot = Snapshot { session: loaded.session, seq: loaded.seq };
-            block_on(handler.save(request, &snapshot)).unwrap();
-        }
+        assert!(block_on(handler.load(request)).unwrap().is_some(), "the call had begun");
 
         let found = Some(Found::Done(ToolOutput::text("was done")));
-        let next = dying_loop(&store, &world, handler.clone(), found);
-        let response = block_on(next.execute::<Review>(request, &prompt)).unwrap();
+        let next = dying_loop(&store, &world, &rendered, handler.clone(), found);
+        let response = block_on(next.execute(request)).unwrap();
 
         assert_eq!(response.output, Some(Review { verdict: "good".into() }));
         assert_eq!((world.acted("c"), rendered.load(Ordering::SeqCst)), (1, 1));
@@ -185,9 +193,10 @@ fn a_checkpoint_without_a_conversation_says_so_in_the_words_of_the_specification
     let folder = tempfile::tempdir().unwrap();
     let files = Arc::new(FileCheckpoints::new(folder.path()));
     block_on(files.save("r1", &snapshot())).unwrap();
-    let looping = MainLoop::new(agent(vec![], vec![]), memory(), ports()).with_checkpoints(files);
+    let definition = Reviews(Arc::default(), "review");
+    let looping = MainLoop::new(definition, agent(vec![], vec![]), memory(), ports()).with_checkpoints(files);
 
-    let error = block_on(looping.execute::<Review>("r1", &prompt(&Arc::default(), "review"))).unwrap_err();
+    let error = block_on(looping.execute("r1")).unwrap_err();
 
     assert_eq!(
         (error.kind(), error.to_string()),

@@ -46,7 +46,7 @@ impl Death {
     }
 
     /// A point where the process may die. Whoever dies never returns.
-    async fn point(&self) {
+    pub(crate) async fn point(&self) {
         if self.passed.fetch_add(1, Ordering::SeqCst) != self.at {
             return;
         }
@@ -144,6 +144,11 @@ impl Ledgerbook {
     pub(crate) fn act(&self, key: &str) {
         let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&self.0).unwrap();
         file.write_all(format!("{key}\n").as_bytes()).unwrap();
+    }
+
+    /// The keys of everything that was done, in order.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        std::fs::read_to_string(&self.0).unwrap_or_default().lines().map(str::to_owned).collect()
     }
 
     pub(crate) fn acted(&self, key: &str) -> usize {
@@ -351,7 +356,7 @@ pub(crate) async fn go_on_with(
 }
 
 /// What a person does about a call that waits.
-async fn help(
+pub(crate) async fn help(
     id: &SessionId,
     call: &CallId,
     what: WaitingFor,

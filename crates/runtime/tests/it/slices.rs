@@ -10,7 +10,8 @@ use turnkeep_runtime::port::{Answer, ToolError, ToolOutput};
 use turnkeep_runtime::slices::{
     Declared, Dispatch, Logs, Op, Policies, Reducers, SliceItem, append_all, dispatch, query, replace_latest, upsert_by,
 };
-use turnkeep_runtime::{PromptResponse, Recorder, ResumeFrom, Template, evaluate};
+use turnkeep_runtime::{ConversationState, PromptResponse, Recorder, ResumeFrom, Template, evaluate};
+use turnkeep_store::StoreExt;
 
 use crate::kit::{Fake, agent, calling, memory, ports};
 
@@ -241,6 +242,38 @@ fn a_declared_slice_holds_one_value_and_says_what_events_make_of_it() {
     for one in refused {
         assert_eq!(one.unwrap_err().kind(), ErrorKind::Unsupported);
     }
+}
+
+#[test]
+fn a_declared_slice_begins_with_its_first_value_before_any_event() {
+    let counting = || Declared::starting(|| Seen(10)).on(|seen: &Seen, bump: &Bump| Seen(seen.0 + bump.0));
+    let reducers = Arc::new(Reducers::default().slice::<Note>().declare(counting()).unwrap());
+    let looking = Fake::new("look", Effect::Pure, |context| {
+        Ok(ToolOutput::text(format!("{:?}", context.slices.latest::<Seen>())))
+    });
+    let agent =
+        agent(vec![calling(&[("a", "look", "{}")]), Answer::text("ok")], vec![looking]).with_reducers(reducers.clone());
+    let mut ran = block_on(Recorder::create(memory(), agent.session(), ports())).unwrap();
+    block_on(agent.run(&mut ran, "go")).unwrap();
+    let told_to_tool = ConversationState::of(ran.session()).turns[0].tool_messages[0].content.clone();
+    assert_eq!(told_to_tool, "Ok(Some(Seen(10)))");
+    // By an agent, by hand, and by an event that is of no concern to it.
+    let (mut begun, mut told) = (recorder(), recorder());
+    block_on(begun.begin_slices(&reducers)).unwrap();
+    block_on(told.dispatch(&reducers, note("a", "1"))).unwrap();
+    for recorder in [&ran, &begun, &told] {
+        assert_eq!(query::<Seen>(recorder.session()).unwrap(), [Seen(10)]);
+    }
+    // Once: what events made of it stays.
+    block_on(begun.dispatch(&reducers, Bump(1))).unwrap();
+    block_on(begun.begin_slices(&reducers)).unwrap();
+    assert_eq!(query::<Seen>(begun.session()).unwrap(), [Seen(11)]);
+    assert_eq!(query::<Seen>(begun.session()).unwrap(), block_on(rebuilt(&begun)));
+}
+
+/// The slice as the store has it.
+async fn rebuilt(recorder: &Recorder) -> Vec<Seen> {
+    query(&recorder.store().load(recorder.id()).await.unwrap().session).unwrap()
 }
 
 #[test]
