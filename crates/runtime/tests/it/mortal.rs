@@ -17,7 +17,9 @@ use turnkeep_runtime::human::{Judgement, Knowledge, decide, resolve};
 use turnkeep_runtime::port::{
     Answer, Consent, Deltas, Identity, Model, ModelError, Request, Tool, ToolContext, ToolError, ToolOutput,
 };
-use turnkeep_runtime::{Agent, Ports, Recorder, ResumePolicy, Script, Stopped, Tools, WaitingFor};
+use turnkeep_runtime::{
+    Agent, Input, Ports, Recorder, ResumePolicy, Script, Stopped, TakeOver, TakenUp, Tools, WaitingFor,
+};
 use turnkeep_store::{Batches, BoxFuture, Deleted, ErrorKind, Page, Query, Store, StoreExt};
 
 use crate::kit::{calling, ports};
@@ -197,6 +199,10 @@ impl Tool for MortalTool {
 pub(crate) enum Story {
     /// A question, three calls side by side, and the answer.
     Turn,
+    /// The same, begun with the question.
+    Asking,
+    /// The same, in a stored session that is taken up with the question.
+    TakeUp,
     /// The same, but a person in another process consents to the second call.
     Consent,
     /// The same, and then a fork that is asked something else.
@@ -211,7 +217,20 @@ pub(crate) struct Case {
     pub(crate) effects: [Effect; 3],
 }
 
-pub(crate) const STORIES: [Story; 3] = [Story::Turn, Story::Consent, Story::Fork];
+pub(crate) const STORIES: [Story; 5] = [Story::Turn, Story::Asking, Story::TakeUp, Story::Consent, Story::Fork];
+
+impl Story {
+    /// The calls by which a program gets there.
+    pub(crate) fn entry(self) -> &'static str {
+        match self {
+            Story::Turn => "`Recorder::create`, `Agent::run`",
+            Story::Asking => "`Recorder::create_asking`, `Agent::resume`",
+            Story::TakeUp => "`Recorder::take_up` with a question, `Agent::resume`",
+            Story::Consent => "`Agent::run`, `human::decide`, `Agent::resume`",
+            Story::Fork => "`Agent::run`, `Recorder::fork`, `Agent::run`",
+        }
+    }
+}
 
 pub(crate) const POLICIES: [ResumePolicy; 3] = [ResumePolicy::MissingOnly, ResumePolicy::RerunTurn, ResumePolicy::Ask];
 
@@ -258,10 +277,24 @@ fn child() -> SessionId {
 /// A whole life; it may end anywhere, also before the session is there.
 pub(crate) async fn live(case: Case, store: Arc<dyn Store>, agent: &Agent, ports: &dyn Fn() -> Ports) -> Stopped {
     let session = Session { id: Some(id()), ..agent.session() };
-    let mut recorder = Recorder::create(store.clone(), session, ports()).await.unwrap();
-    let stopped = agent.run(&mut recorder, "go").await.unwrap();
+    let mut recorder = match case.story {
+        Story::Asking => Recorder::create_asking(store.clone(), session, "go", ports()).await.unwrap(),
+        Story::TakeUp => {
+            Recorder::create(store.clone(), session, ports()).await.unwrap();
+            let asked = Some(Input::from("go"));
+            match Recorder::take_up(store.clone(), &id(), asked, ports(), TakeOver::IfIdle).await.unwrap() {
+                TakenUp::Here(recorder) => *recorder,
+                TakenUp::Elsewhere(busy) => panic!("{busy:?}"),
+            }
+        }
+        _ => Recorder::create(store.clone(), session, ports()).await.unwrap(),
+    };
+    let stopped = match case.story {
+        Story::Asking | Story::TakeUp => agent.resume(&mut recorder).await.unwrap(),
+        _ => agent.run(&mut recorder, "go").await.unwrap(),
+    };
     match case.story {
-        Story::Turn => stopped,
+        Story::Turn | Story::Asking | Story::TakeUp => stopped,
         Story::Consent => {
             decide(&*store, &id(), &CallId::given("b"), &Judgement::approve(), &ports()).await.unwrap();
             agent.resume(&mut recorder).await.unwrap()
