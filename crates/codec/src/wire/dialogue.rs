@@ -177,6 +177,17 @@ impl<'a> Dialogue<'a> {
         self.items().any(|item| !matches!(item, Item::Block(..)))
     }
 
+    /// Whether the model may begin to think: every answer since the user last spoke that called tools began with thinking.
+    pub(crate) fn may_think(&self) -> bool {
+        let speaks = |message: &Message<'_>| {
+            message.side == Side::User && message.items.iter().any(|item| matches!(item, Item::Block(..)))
+        };
+        let since = self.messages.iter().rposition(speaks).map_or(0, |last| last + 1);
+        let calls = |message: &&Message<'_>| message.items.iter().any(|item| matches!(item, Item::Call(..)));
+        let thinks = |message: &Message<'_>| matches!(message.items.first(), Some(Item::Block(_, block)) if matches!(block.body, Body::Reasoning(_)));
+        self.messages.iter().skip(since).filter(calls).all(thinks)
+    }
+
     /// Every item in order.
     pub(crate) fn items(&self) -> impl Iterator<Item = &Item<'a>> {
         self.messages.iter().flat_map(|message| &message.items)

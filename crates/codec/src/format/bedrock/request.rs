@@ -2,13 +2,14 @@
 
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{
-    Author, Block, Body, CallId, Extra, Loss, LossKind, Media, Number, Outcome, Part, Reasoning, ResponseKind, Session,
-    ToolCall, ToolMode, ToolResult, ToolSpec,
+    Author, Block, Body, CallId, Effort, Extra, Loss, LossKind, Media, Number, Outcome, Part, Reasoning, ResponseKind,
+    Session, ToolCall, ToolMode, ToolResult, ToolSpec,
 };
 
 use super::decode::{HOST, REQUEST};
 use super::{WIRE, block, media, settings};
 use crate::codec::EncodeOptions;
+use crate::models::{self, Target, fit};
 use crate::wire::degrade::{object_of, placeholder, wrapped};
 use crate::wire::dialogue::{At, Dialogue, Item, Message, Side, UNKNOWN_OUTCOME, Wants, legal};
 use crate::wire::fields::Writing;
@@ -16,6 +17,8 @@ use crate::wire::prefix::{self, is_of_other_account};
 
 /// The model that a request is for where nothing names one.
 const MODEL: &str = "anthropic.claude-sonnet-4-5-20250929-v1:0";
+/// The longest answer beside thinking where nothing says how long it may be.
+const MAX_TOKENS: u64 = 4096;
 /// The longest name of a tool and the longest id of a call.
 const LENGTH: usize = 64;
 
@@ -42,6 +45,9 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     let wants = Wants { wire: WIRE, id_char: is_id, id_length: LENGTH, sends: &sends };
     let dialogue = Dialogue::of(session, &wants);
     let mut head = session.head();
+    if !(is_own && options.model.is_none()) {
+        fit_thinking(&mut head, &dialogue, models::of(WIRE, None, &model), &mut losses);
+    }
     fit(&mut head, &dialogue, &mut losses);
     let mut writing = Writing::new(WIRE, &session.extra);
     writing.set("modelId", model.as_str());
@@ -104,22 +110,36 @@ fn verifies(reasoning: &Reasoning, model: &str) -> bool {
     })
 }
 
+/// Thinking in the terms of the model. Only Claude is told here how to think: others have no common setting.
+fn fit_thinking(head: &mut Session, dialogue: &Dialogue<'_>, target: Target, losses: &mut Vec<Loss>) {
+    let options = &mut head.options;
+    fit::thinking(options, target, dialogue.may_think(), losses);
+    let is_claude = target.row.maker == "Anthropic";
+    if options.reasoning.take_if(|effort| !is_claude || *effort == Effort::None).is_some() {
+        losses.push(Loss::encode(LossKind::Dropped, "options.reasoning", "there is no way to tell this model here"));
+    }
+    fit::room(options, target, MAX_TOKENS, losses);
+}
+
 /// Makes settings and tools fit what the vendor takes.
 fn fit(head: &mut Session, dialogue: &Dialogue<'_>, losses: &mut Vec<Loss>) {
     let options = &mut head.options;
     let counted = |number: &Number| number.as_u64().is_some_and(|count| count > 0);
     let within = |number: &Number| number.is_json() && (0.0..=1.0).contains(&number.as_f64());
     options.max_tokens = options.max_tokens.take().filter(counted);
+    let given = options.temperature.clone();
     options.temperature = options
         .temperature
         .take()
         .filter(Number::is_json)
         .map(|number| if within(&number) { number } else { Number::from(u64::from(number.as_f64() > 1.0)) });
+    if options.temperature != given {
+        losses.push(Loss::encode(LossKind::Coerced, "options.temperature", "it is from 0 to 1 with the vendor"));
+    }
     options.top_p = options.top_p.take().filter(within);
     options.top_k = options.top_k.take().filter(|number| number.as_u64().is_some());
     options.budget_tokens = options.budget_tokens.take().filter(counted);
     options.stop.retain(|text| !text.trim().is_empty());
-    losses.push(Loss::encode(LossKind::Coerced, "options.temperature", "it is from 0 to 1 with the vendor"));
     let formats = |kind: &ResponseKind| *kind == ResponseKind::JsonSchema;
     head.response_format =
         head.response_format.take().filter(|format| formats(&format.kind) && format.schema.as_object().is_some());
