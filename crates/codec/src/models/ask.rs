@@ -328,15 +328,15 @@ impl<'b, T: Tree> Asked<'b, T> {
         (role == self.wire.answers).then(|| (history.len().saturating_sub(1), last))
     }
 
-    /// What the request tells of thinking: on, off, or nothing.
-    pub(super) fn told(&self) -> Option<bool> {
+    /// Whether the request turns thinking on or off; `None` where it says nothing.
+    pub(super) fn wants_thinking(&self) -> Option<bool> {
         let effort = || self.word(Ask::Effort).map(|word| word != "none");
         let budget = || self.number(Ask::Budget).map(|budget| budget != 0.0);
         let switch = || {
             let (_, value) = self.first(Ask::Thinking)?;
             value.flag().or_else(|| value.word().map(|word| !matches!(&*word, "disabled" | "none")))
         };
-        // Anthropic's effort is of the whole answer; it thinks where it is told to.
+        // On Claude, effort applies to the whole answer and does not turn thinking on.
         match self.wire.id {
             "anthropic.messages" | "bedrock.converse" => switch().or_else(|| self.bedrock_effort()),
             _ => switch().or_else(budget).or_else(effort),
@@ -347,7 +347,7 @@ impl<'b, T: Tree> Asked<'b, T> {
         self.all(Ask::Effort).find(|(slot, _)| slot.at.ends_with("reasoning_effort")).map(|_| true)
     }
 
-    /// Whether thinking is turned on with a budget, as Anthropic's models are told.
+    /// Whether thinking is turned on with a budget, in Anthropic's terms.
     pub(super) fn is_budgeted(&self) -> bool {
         self.word(Ask::Thinking).is_some_and(|word| word == "enabled")
     }

@@ -50,8 +50,9 @@ pub(super) struct Breach {
     pub(super) what: String,
 }
 
-/// What is refused of a request. A body that names no model has no target: only what excludes each other is found then.
-pub(super) fn breaches<T: Tree>(asked: &Asked<'_, T>, target: Option<Target>) -> Vec<Breach> {
+/// What is refused of a request. A body that names no model has no target: then only what the vendor takes of no model is
+/// found. `vendor` is the conservative row of the wire.
+pub(super) fn breaches<T: Tree>(asked: &Asked<'_, T>, target: Option<Target>, vendor: &Row) -> Vec<Breach> {
     let mut check = Check { asked, grade: Grade::Wire, found: Vec::new() };
     match asked.wire.id {
         "anthropic.messages" | "bedrock.converse" => check.budgeted(),
@@ -59,6 +60,7 @@ pub(super) fn breaches<T: Tree>(asked: &Asked<'_, T>, target: Option<Target>) ->
         "openai.chat" | "openai.responses" => check.choice_without_tools(),
         _ => {}
     }
+    check.many_tools(target.filter(|target| target.is_known).map_or(vendor, |target| target.row));
     check.grade = Grade::Model;
     if let Some(Target { row, .. }) = target {
         check.sampling(row);
@@ -145,7 +147,7 @@ impl<T: Tree> Check<'_, '_, T> {
     }
 
     fn sampling(&mut self, row: &Row) {
-        let thinks = row.thinks_when(self.asked.told());
+        let thinks = row.thinks_when(self.asked.wants_thinking());
         if row.sampling == Sampling::Never {
             self.sampled(Kind::Sampling, "this model does not take it");
         } else if thinks && !row.samples_thinking && !self.asked.is_budgeted() {
@@ -187,16 +189,16 @@ impl<T: Tree> Check<'_, '_, T> {
             return self.included(row);
         };
         let word = found.1.word().unwrap_or_default();
-        let is_off = self.asked.told() == Some(false);
+        let is_off = self.asked.wants_thinking() == Some(false);
         if row.thinks == Thinks::Never && !(is_off && self.asked.wire.id == "ollama.chat") {
             self.add(Kind::Thinking, found, "this model does not think");
         } else if is_off && row.thinks == Thinks::Always && self.asked.first(Ask::Effort).is_none() {
             // Ollama lets it think all the same.
             let grade = if self.asked.wire.id == "ollama.chat" { Grade::Mild } else { Grade::Model };
             self.grade = grade;
-            self.add(Kind::Thinking, found, "this model cannot be told not to think");
+            self.add(Kind::Thinking, found, "thinking cannot be turned off on this model");
         } else if word == "adaptive" && !row.adaptive {
-            self.add(Kind::Thinking, found, "this model does not decide how much it thinks");
+            self.add(Kind::Thinking, found, "this model does not take adaptive thinking");
         }
         self.grade = Grade::Model;
         self.included(row);
@@ -247,17 +249,20 @@ impl<T: Tree> Check<'_, '_, T> {
         }
     }
 
-    fn tools(&mut self, row: &Row) {
+    fn many_tools(&mut self, row: &Row) {
         let count = self.asked.tools();
         if let (Some(found), Some(most)) = (self.asked.first(Ask::Tools), row.most_tools)
             && count > most
         {
             self.add(Kind::Tools, found, format!("{count} tools are given; at most {most} are taken"));
         }
+    }
+
+    fn tools(&mut self, row: &Row) {
         if !row.parallel {
             self.all(Kind::Parallel, Ask::Parallel, "this model does not take it");
         }
-        let thinks = row.thinks_when(self.asked.told()) && !self.asked.is_budgeted();
+        let thinks = row.thinks_when(self.asked.wants_thinking()) && !self.asked.is_budgeted();
         let cannot = row.forced == Forced::Never || row.forced == Forced::NotThinking && thinks && !row.adaptive;
         if let Some(found) = self.asked.first(Ask::Choice).filter(|(_, choice)| cannot && is_forced(*choice)) {
             self.add(Kind::Choice, found, "this model cannot be forced to call a tool");
@@ -278,7 +283,7 @@ impl<T: Tree> Check<'_, '_, T> {
             slot: None,
             at: format!("{history}[{index}].role"),
             offset: last.offset(),
-            what: "this model does not go on from an answer that the request begins".to_owned(),
+            what: "this model does not continue an answer that the request begins".to_owned(),
         });
     }
 }

@@ -1,7 +1,7 @@
 //! How much to think, in the terms of the model that is asked.
 //!
 //! A session may have an effort, a budget, or both; a model takes words, tokens, a switch, or nothing. What is meant is
-//! kept where the model has a way to say it, and every change is told.
+//! kept where the model has a way to say it, and every change is reported.
 
 use turnkeep_model::{Effort, Loss, LossKind, Number, Options};
 
@@ -11,18 +11,20 @@ use super::row::{Budget, Row, Thinks};
 /// The words for effort, from none to most.
 const WORDS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/// The tokens that an effort stands for where a model takes a budget, as the SDKs of several vendors have it.
+/// The tokens that an effort stands for where a model takes a budget: those of llm4s, and its last for what is above.
 const TOKENS: &[(&str, u64)] =
-    &[("minimal", 1024), ("low", 2048), ("medium", 8192), ("high", 16_384), ("xhigh", 32_768), ("max", 32_768)];
+    &[("minimal", 1024), ("low", 2048), ("medium", 8192), ("high", 32_768), ("xhigh", 32_768), ("max", 32_768)];
+
+const NO_THINKING_YET: &str = "thinking cannot begin within a tool loop: its answers have no thinking to send back";
 
 const EFFORT: &str = "options.reasoning";
 const BUDGET: &str = "options.budget_tokens";
 
-/// What a model is told of thinking.
+/// Whether a request turns thinking on or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum ThinkingMode {
     /// Nothing: it does as it always does.
-    Nothing,
+    Unset,
     /// Not to.
     Off,
     /// To think.
@@ -31,32 +33,32 @@ pub(crate) enum Told {
 
 /// Puts effort and budget into the terms of a model. `may_begin` says whether the history lets it think: some vendors
 /// want every answer of a tool loop to begin with thinking.
-pub(crate) fn thinking(options: &mut Options, target: Target, may_begin: bool, losses: &mut Vec<Loss>) -> Told {
+pub(crate) fn thinking(options: &mut Options, target: Target, may_begin: bool, losses: &mut Vec<Loss>) -> ThinkingMode {
     let effort = options.reasoning.take();
     let budget = options.budget_tokens.take();
     let wants = wanted(effort.as_ref(), budget.as_ref());
     let fit = Fit { row: target.row, is_known: target.is_known };
-    let (told, [kept_effort, kept_budget]) = match wants {
-        Told::Nothing => (Told::Nothing, [None, None]),
-        Told::Off => fit.off(),
-        Told::On if !may_begin && fit.row.efforts.is_empty() => (Told::Nothing, [None, None]),
-        Told::On => fit.on(effort.as_ref(), budget.as_ref(), may_begin),
+    let (mode, [kept_effort, kept_budget]) = match wants {
+        ThinkingMode::Unset => (ThinkingMode::Unset, [None, None]),
+        ThinkingMode::Off => fit.off(),
+        ThinkingMode::On if !may_begin && fit.row.efforts.is_empty() => (ThinkingMode::Unset, [None, None]),
+        ThinkingMode::On => fit.on(effort.as_ref(), budget.as_ref(), may_begin),
     };
     options.reasoning = kept_effort.as_deref().map(Effort::from_word);
     options.budget_tokens = kept_budget.and_then(|tokens| Number::parse(&tokens));
-    let why = fit.why(may_begin || wants != Told::On);
+    let why = fit.why(may_begin || wants != ThinkingMode::On);
     tell(EFFORT, effort.as_ref(), options.reasoning.as_ref(), &why, losses);
     tell(BUDGET, budget.as_ref(), options.budget_tokens.as_ref(), &why, losses);
-    told
+    mode
 }
 
 /// What a session wants: a budget says more than an effort.
-fn wanted(effort: Option<&Effort>, budget: Option<&Number>) -> Told {
+fn wanted(effort: Option<&Effort>, budget: Option<&Number>) -> ThinkingMode {
     match (budget.map(Number::as_f64), effort) {
-        (Some(tokens), _) if tokens > 0.0 || tokens == -1.0 => Told::On,
-        (_, Some(Effort::None)) | (Some(_), None) => Told::Off,
-        (_, Some(_)) => Told::On,
-        (None, None) => Told::Nothing,
+        (Some(tokens), _) if tokens > 0.0 || tokens == -1.0 => ThinkingMode::On,
+        (_, Some(Effort::None)) | (Some(_), None) => ThinkingMode::Off,
+        (_, Some(_)) => ThinkingMode::On,
+        (None, None) => ThinkingMode::Unset,
     }
 }
 
@@ -83,7 +85,7 @@ impl Fit {
         let Row { efforts, budget, thinks, .. } = self.row;
         match (thinks, budget) {
             _ if !self.is_known => NO_ROW.to_owned(),
-            _ if !may_begin => "every answer of a tool loop begins with thinking, which this one does not".to_owned(),
+            _ if !may_begin => NO_THINKING_YET.to_owned(),
             (Thinks::Never, _) => "this model does not think".to_owned(),
             (_, Some(Budget { least, most })) if efforts.is_empty() => {
                 format!("this model thinks with a budget of {least} to {most} tokens")
@@ -93,19 +95,19 @@ impl Fit {
         }
     }
 
-    fn off(&self) -> (Told, Kept) {
+    fn off(&self) -> (ThinkingMode, Kept) {
         match self.row.thinks {
-            Thinks::Never => (Told::Nothing, [None, None]),
-            Thinks::OnRequest | Thinks::ByDefault => (Told::Off, [Some("none".to_owned()), None]),
+            Thinks::Never => (ThinkingMode::Unset, [None, None]),
+            Thinks::OnRequest | Thinks::ByDefault => (ThinkingMode::Off, [Some("none".to_owned()), None]),
             // The least that it can do.
-            Thinks::Always => (Told::On, [self.nearest("none"), None]),
+            Thinks::Always => (ThinkingMode::On, [self.nearest("none"), None]),
         }
     }
 
-    fn on(&self, effort: Option<&Effort>, budget: Option<&Number>, may_begin: bool) -> (Told, Kept) {
+    fn on(&self, effort: Option<&Effort>, budget: Option<&Number>, may_begin: bool) -> (ThinkingMode, Kept) {
         let word = effort.map(Effort::as_str).filter(|word| *word != "none");
         if self.row.thinks == Thinks::Never {
-            return (Told::Nothing, [None, None]);
+            return (ThinkingMode::Unset, [None, None]);
         }
         let kept_budget = budget.filter(|_| may_begin).and_then(|tokens| self.clamped(tokens));
         let kept_effort = match (word, budget) {
@@ -118,7 +120,7 @@ impl Fit {
             self.clamped(&Number::from(tokens)).filter(|_| may_begin)
         };
         let kept_budget = kept_budget.or_else(|| derived().filter(|_| kept_effort.is_none()));
-        (Told::On, [kept_effort, kept_budget])
+        (ThinkingMode::On, [kept_effort, kept_budget])
     }
 
     /// The nearest budget that the model takes, if it takes one.
@@ -157,25 +159,37 @@ fn of_budget(tokens: f64) -> &'static str {
     }
 }
 
+/// Turns a budget off that the history does not allow.
+pub(crate) fn only_in_loop(options: &mut Options, may_begin: bool, losses: &mut Vec<Loss>) {
+    if !may_begin && options.budget_tokens.take().is_some() {
+        losses.push(Loss::encode(LossKind::Dropped, BUDGET, NO_THINKING_YET));
+    }
+}
+
 /// Leaves room for the answer beside thinking: the budget is below the limit, or there is none. `fills` is the limit of an
-/// answer without thinking where the session has none.
-pub(crate) fn room(options: &mut Options, target: Target, fills: u64, losses: &mut Vec<Loss>) {
+/// answer without thinking, for vendors that require a limit.
+pub(crate) fn room(options: &mut Options, target: Target, fills: Option<u64>, losses: &mut Vec<Loss>) {
     let Some(Budget { least, .. }) = target.row.budget else { return };
     let Some(budget) = options.budget_tokens.as_ref().and_then(Number::as_u64) else { return };
-    let limit = match options.max_tokens.as_ref().and_then(Number::as_u64) {
-        Some(limit) => limit,
-        None => {
-            let limit = fills.saturating_add(budget).min(target.row.most_tokens.unwrap_or(u64::MAX));
-            options.max_tokens = Some(limit.into());
-            let what = "the limit of the answer is above the budget for thinking; it was filled in";
-            losses.push(Loss::encode(LossKind::Synthesised, "options.max_tokens", what));
-            limit
-        }
+    let most = target.row.most_tokens.unwrap_or(u64::MAX);
+    let given = options.max_tokens.as_ref().and_then(Number::as_u64).filter(|limit| *limit > 0);
+    // Where the limit is filled in, the answer gets all of what it has without thinking.
+    let (limit, answer) = match (given, fills) {
+        (Some(limit), _) => (limit.min(most), 1),
+        (None, Some(fills)) => (fills.saturating_add(budget).min(most), fills),
+        (None, None) => return,
     };
-    if budget < limit {
+    if given.is_none() {
+        options.max_tokens = Some(limit.into());
+        let what = "the limit of the answer must be above the thinking budget; it was filled in";
+        for at in ["options", "options.max_tokens"] {
+            losses.push(Loss::encode(LossKind::Synthesised, at, what));
+        }
+    }
+    let fitting = limit.saturating_sub(answer);
+    if budget <= fitting {
         return;
     }
-    let fitting = limit.saturating_sub(1);
     options.budget_tokens = (fitting >= least).then(|| fitting.into());
     let kind = if fitting >= least { LossKind::Coerced } else { LossKind::Dropped };
     let what = format!("thinking takes at least {least} tokens and less than the limit of the answer");
@@ -186,14 +200,18 @@ pub(crate) fn room(options: &mut Options, target: Target, fills: u64, losses: &m
 mod tests {
     use super::*;
 
-    fn fitted(model: &str, effort: Option<&str>, budget: Option<u64>) -> (Told, Option<String>, Option<String>) {
+    fn fitted(
+        model: &str,
+        effort: Option<&str>,
+        budget: Option<u64>,
+    ) -> (ThinkingMode, Option<String>, Option<String>) {
         let mut options = Options {
             reasoning: effort.map(Effort::from_word),
             budget_tokens: budget.map(Number::from),
             ..Options::default()
         };
-        let told = thinking(&mut options, super::super::of("openai.chat", None, model), true, &mut Vec::new());
-        (told, options.reasoning.map(|word| word.as_str().to_owned()), options.budget_tokens.map(|n| n.to_string()))
+        let mode = thinking(&mut options, super::super::of("openai.chat", None, model), true, &mut Vec::new());
+        (mode, options.reasoning.map(|word| word.as_str().to_owned()), options.budget_tokens.map(|n| n.to_string()))
     }
 
     fn some(text: &str) -> Option<String> {
@@ -202,37 +220,39 @@ mod tests {
 
     #[test]
     fn what_is_meant_is_said_in_the_terms_of_the_model() {
-        assert_eq!(fitted("gpt-4o", Some("high"), Some(2000)), (Told::Nothing, None, None));
-        assert_eq!(fitted("gpt-5", Some("xhigh"), None), (Told::On, some("high"), None));
-        assert_eq!(fitted("gpt-5", Some("none"), None), (Told::On, some("minimal"), None));
-        assert_eq!(fitted("gpt-5.1", Some("none"), None), (Told::Off, some("none"), None));
-        assert_eq!(fitted("o3", None, Some(10_000)), (Told::On, some("medium"), None));
-        assert_eq!(fitted("claude-sonnet-4-5", Some("high"), None), (Told::On, None, some("16384")));
-        assert_eq!(fitted("claude-sonnet-4-5", Some("high"), Some(2000)), (Told::On, None, some("2000")));
-        assert_eq!(fitted("claude-opus-4-6", Some("xhigh"), None), (Told::On, some("high"), None));
-        assert_eq!(fitted("claude-opus-4-8", None, Some(20_000)), (Told::On, some("high"), None));
-        assert_eq!(fitted("gemini-2.5-flash", Some("low"), None), (Told::On, None, some("2048")));
-        assert_eq!(fitted("gemini-2.5-pro", None, Some(64)), (Told::On, None, some("128")));
-        assert_eq!(fitted("gemini-3-flash-preview", None, Some(64)), (Told::On, some("low"), None));
-        assert_eq!(fitted("qwen3:4b", Some("high"), None), (Told::On, None, None));
-        assert_eq!(fitted("llama3.2", Some("high"), None), (Told::Nothing, None, None));
-        assert_eq!(fitted("never-heard-of", Some("high"), Some(9)), (Told::Nothing, None, None));
+        assert_eq!(fitted("gpt-4o", Some("high"), Some(2000)), (ThinkingMode::Unset, None, None));
+        assert_eq!(fitted("gpt-5", Some("xhigh"), None), (ThinkingMode::On, some("high"), None));
+        assert_eq!(fitted("gpt-5", Some("none"), None), (ThinkingMode::On, some("minimal"), None));
+        assert_eq!(fitted("gpt-5.1", Some("none"), None), (ThinkingMode::Off, some("none"), None));
+        assert_eq!(fitted("o3", None, Some(10_000)), (ThinkingMode::On, some("medium"), None));
+        assert_eq!(fitted("claude-sonnet-4-5", Some("high"), None), (ThinkingMode::On, None, some("32768")));
+        assert_eq!(fitted("claude-sonnet-4-5", Some("high"), Some(2000)), (ThinkingMode::On, None, some("2000")));
+        assert_eq!(fitted("claude-opus-4-6", Some("xhigh"), None), (ThinkingMode::On, some("high"), None));
+        assert_eq!(fitted("claude-opus-4-8", None, Some(20_000)), (ThinkingMode::On, some("high"), None));
+        assert_eq!(fitted("gemini-2.5-flash", Some("low"), None), (ThinkingMode::On, None, some("2048")));
+        assert_eq!(fitted("gemini-2.5-pro", None, Some(64)), (ThinkingMode::On, None, some("128")));
+        assert_eq!(fitted("gemini-3-flash-preview", None, Some(64)), (ThinkingMode::On, some("low"), None));
+        assert_eq!(fitted("qwen3:4b", Some("high"), None), (ThinkingMode::On, None, None));
+        assert_eq!(fitted("llama3.2", Some("high"), None), (ThinkingMode::Unset, None, None));
+        assert_eq!(fitted("never-heard-of", Some("high"), Some(9)), (ThinkingMode::Unset, None, None));
     }
 
     #[test]
     fn a_budget_leaves_room_for_the_answer() {
         let target = super::super::of("bedrock.converse", None, "us.anthropic.claude-sonnet-4-5-20250929-v1:0");
-        let roomy = |budget: u64, limit: Option<u64>| {
+        let roomy = |budget: u64, limit: Option<u64>, fills: Option<u64>| {
             let budget_tokens = Some(budget.into());
             let mut options = Options { budget_tokens, max_tokens: limit.map(Into::into), ..Options::default() };
-            room(&mut options, target, 4096, &mut Vec::new());
+            room(&mut options, target, fills, &mut Vec::new());
             let whole = |number: Option<Number>| number.and_then(|number| number.as_u64());
             (whole(options.budget_tokens), whole(options.max_tokens))
         };
 
-        assert_eq!(roomy(16_000, Some(2000)), (Some(1999), Some(2000)));
-        assert_eq!(roomy(16_000, Some(1000)), (None, Some(1000)));
-        assert_eq!(roomy(16_000, None), (Some(16_000), Some(20_096)));
-        assert_eq!(roomy(2000, Some(4000)), (Some(2000), Some(4000)));
+        assert_eq!(roomy(16_000, Some(2000), None), (Some(1999), Some(2000)));
+        assert_eq!(roomy(16_000, Some(1000), None), (None, Some(1000)));
+        assert_eq!(roomy(16_000, None, Some(4096)), (Some(16_000), Some(20_096)));
+        assert_eq!(roomy(100_000, None, Some(4096)), (Some(59_904), Some(64_000)));
+        assert_eq!(roomy(16_000, None, None), (Some(16_000), None));
+        assert_eq!(roomy(2000, Some(4000), Some(4096)), (Some(2000), Some(4000)));
     }
 }

@@ -1,4 +1,4 @@
-//! What lint says of settings that a model refuses.
+//! Lint rules on settings that a model refuses.
 
 use turnkeep_model::json::Node;
 use turnkeep_model::line_and_column;
@@ -7,10 +7,10 @@ use super::ask::{self, Asked};
 use super::check::{Breach, Grade, Kind, breaches};
 use crate::lint::{Finding, Rule, Severity, Strictness};
 
-/// What is told of a kind of breach: its rule on each wire that has it, what a vendor answers, and what to do.
-struct Told {
+/// A rule on models: its id on each wire that has it, what a vendor answers, and what to do.
+struct ModelRule {
     kind: Kind,
-    rules: &'static [(&'static str, &'static str)],
+    ids: &'static [(&'static str, &'static str)],
     evidence: &'static str,
     fix: &'static str,
 }
@@ -22,39 +22,34 @@ const GEMINI: &str = "gemini.contents";
 const OLLAMA: &str = "ollama.chat";
 const CONVERSE: &str = "bedrock.converse";
 
-const TOLD: &[Told] = &[
-    Told {
+const MODEL_RULES: &[ModelRule] = &[
+    ModelRule {
         kind: Kind::Sampling,
-        rules: &[
-            (CHAT, "OC-SAMPLING"),
-            (RESPONSES, "OR-SAMPLING"),
-            (MESSAGES, "AN-SAMPLING"),
-            (CONVERSE, "BE-SAMPLING"),
-        ],
+        ids: &[(CHAT, "OC-SAMPLING"), (RESPONSES, "OR-SAMPLING"), (MESSAGES, "AN-SAMPLING"), (CONVERSE, "BE-SAMPLING")],
         evidence: "`temperature` is deprecated for this model.",
         fix: "leave it out",
     },
-    Told {
+    ModelRule {
         kind: Kind::ThinkingSampling,
-        rules: &[(CHAT, "OC-THINKTEMP"), (RESPONSES, "OR-THINKTEMP"), (MESSAGES, "AN-TEMP"), (CONVERSE, "BE-TEMP")],
+        ids: &[(CHAT, "OC-THINKTEMP"), (RESPONSES, "OR-THINKTEMP"), (MESSAGES, "AN-TEMP"), (CONVERSE, "BE-TEMP")],
         evidence: "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) value is supported.",
         fix: "leave it out, or turn thinking off where the model allows it",
     },
-    Told {
+    ModelRule {
         kind: Kind::Penalty,
-        rules: &[(CHAT, "OC-PENALTY"), (GEMINI, "GE-PENALTY")],
+        ids: &[(CHAT, "OC-PENALTY"), (GEMINI, "GE-PENALTY")],
         evidence: "Unsupported parameter: 'presence_penalty' is not supported with this model.",
         fix: "leave it out",
     },
-    Told {
+    ModelRule {
         kind: Kind::Stop,
-        rules: &[(CHAT, "OC-STOP")],
+        ids: &[(CHAT, "OC-STOP")],
         evidence: "Unsupported parameter: 'stop' is not supported with this model.",
         fix: "leave `stop` out",
     },
-    Told {
+    ModelRule {
         kind: Kind::Effort,
-        rules: &[
+        ids: &[
             (CHAT, "OC-EFFORT"),
             (RESPONSES, "OR-EFFORT"),
             (MESSAGES, "AN-EFFORT"),
@@ -64,9 +59,9 @@ const TOLD: &[Told] = &[
         evidence: "Unsupported value: 'minimal' is not supported with the 'o4-mini' model. Supported values are: 'low', 'medium', and 'high'.",
         fix: "choose an effort that the model has, or leave it out",
     },
-    Told {
+    ModelRule {
         kind: Kind::Thinking,
-        rules: &[
+        ids: &[
             (RESPONSES, "OR-THINKING"),
             (MESSAGES, "AN-THINKING"),
             (GEMINI, "GE-THINKING"),
@@ -76,21 +71,21 @@ const TOLD: &[Told] = &[
         evidence: "\"llama3.1:8b\" does not support thinking",
         fix: "leave it out, or ask a model that thinks so",
     },
-    Told {
+    ModelRule {
         kind: Kind::Budget,
-        rules: &[(MESSAGES, "AN-BUDGET"), (GEMINI, "GE-BUDGET"), (CONVERSE, "BE-BUDGET")],
+        ids: &[(MESSAGES, "AN-BUDGET"), (GEMINI, "GE-BUDGET"), (CONVERSE, "BE-BUDGET")],
         evidence: "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
         fix: "choose a budget that the model takes, or tell it how to think in its own way",
     },
-    Told {
+    ModelRule {
         kind: Kind::BudgetRoom,
-        rules: &[(MESSAGES, "AN-BUDGETMAX"), (CONVERSE, "BE-BUDGETMAX")],
+        ids: &[(MESSAGES, "AN-BUDGETMAX"), (CONVERSE, "BE-BUDGETMAX")],
         evidence: "`max_tokens` must be greater than `thinking.budget_tokens`.",
         fix: "give the answer more room than thinking",
     },
-    Told {
+    ModelRule {
         kind: Kind::Limit,
-        rules: &[
+        ids: &[
             (CHAT, "OC-LIMIT"),
             (RESPONSES, "OR-LIMIT"),
             (MESSAGES, "AN-LIMIT"),
@@ -100,21 +95,21 @@ const TOLD: &[Told] = &[
         evidence: "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
         fix: "ask for fewer tokens",
     },
-    Told {
+    ModelRule {
         kind: Kind::OldLimit,
-        rules: &[(CHAT, "OC-MAXTOKENS")],
+        ids: &[(CHAT, "OC-MAXTOKENS")],
         evidence: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
         fix: "name it `max_completion_tokens`",
     },
-    Told {
+    ModelRule {
         kind: Kind::Tools,
-        rules: &[(CHAT, "OC-TOOLS"), (RESPONSES, "OR-TOOLS"), (GEMINI, "GE-TOOLS")],
+        ids: &[(CHAT, "OC-TOOLS"), (RESPONSES, "OR-TOOLS"), (GEMINI, "GE-TOOLS")],
         evidence: "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 140 instead.",
         fix: "send fewer tools",
     },
-    Told {
+    ModelRule {
         kind: Kind::Choice,
-        rules: &[
+        ids: &[
             (CHAT, "OC-CHOICE"),
             (RESPONSES, "OR-CHOICE"),
             (MESSAGES, "AN-CHOICE"),
@@ -124,21 +119,21 @@ const TOLD: &[Told] = &[
         evidence: "Thinking may not be enabled when tool_choice forces tool use.",
         fix: "let the model choose, or leave the choice out",
     },
-    Told {
+    ModelRule {
         kind: Kind::Parallel,
-        rules: &[(CHAT, "OC-PARALLEL"), (RESPONSES, "OR-PARALLEL")],
+        ids: &[(CHAT, "OC-PARALLEL"), (RESPONSES, "OR-PARALLEL")],
         evidence: "Unsupported parameter: 'parallel_tool_calls' is not supported with this model.",
         fix: "leave it out",
     },
-    Told {
+    ModelRule {
         kind: Kind::Format,
-        rules: &[(CHAT, "OC-FORMAT"), (RESPONSES, "OR-FORMAT"), (MESSAGES, "AN-FORMAT"), (CONVERSE, "BE-FORMAT")],
+        ids: &[(CHAT, "OC-FORMAT"), (RESPONSES, "OR-FORMAT"), (MESSAGES, "AN-FORMAT"), (CONVERSE, "BE-FORMAT")],
         evidence: "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
         fix: "ask for JSON in words, or ask a model that takes a schema",
     },
-    Told {
+    ModelRule {
         kind: Kind::Prefill,
-        rules: &[(CHAT, "OC-PREFILL"), (MESSAGES, "AN-PREFILL"), (GEMINI, "GE-PREFILL"), (CONVERSE, "BE-PREFILL")],
+        ids: &[(CHAT, "OC-PREFILL"), (MESSAGES, "AN-PREFILL"), (GEMINI, "GE-PREFILL"), (CONVERSE, "BE-PREFILL")],
         evidence: "This model does not support assistant message prefill. The conversation must end with a user message.",
         fix: "end with the user",
     },
@@ -160,9 +155,9 @@ const UNKNOWN_FIX: &str = "check the vendor's documentation of the model";
 pub(crate) fn rules(wire: &str) -> impl Iterator<Item = Rule> {
     let on = |rules: &'static [(&str, &str)]| rules.iter().find(|(own, _)| *own == wire).map(|(_, id)| *id);
     let models = "by the table of models";
-    let known = TOLD.iter().filter_map(move |told| {
-        let Told { evidence, fix, .. } = *told;
-        Some(Rule { id: on(told.rules)?, severity: Severity::Error, models, evidence, fix })
+    let known = MODEL_RULES.iter().filter_map(move |rule| {
+        let ModelRule { evidence, fix, .. } = *rule;
+        Some(Rule { id: on(rule.ids)?, severity: Severity::Error, models, evidence, fix })
     });
     let unknown = on(UNKNOWN).map(|id| Rule {
         id,
@@ -188,7 +183,8 @@ pub(crate) fn findings(
     let target = model.as_deref().map(|model| super::of(wire.id, dialect, model));
     let is_known = target.is_some_and(|target| target.is_known);
     let refuses = is_makers(wire.id, dialect) && model.is_none_or(|model| wire.id != CHAT || !model.contains('/'));
-    let told = breaches(&asked, target).into_iter().filter_map(|breach| {
+    let vendor = super::conservative(wire.id, dialect);
+    let found = breaches(&asked, target, vendor).into_iter().filter_map(|breach| {
         let severity = match breach.grade {
             _ if strictness == Strictness::Strict => Severity::Error,
             Grade::Wire if refuses => Severity::Error,
@@ -198,7 +194,7 @@ pub(crate) fn findings(
         let is_guess = breach.grade != Grade::Wire && !is_known;
         finding(wire.id, breach, is_guess, severity, text)
     });
-    told.collect()
+    found.collect()
 }
 
 /// Whether the vendor itself refuses what its models do not take. Others drop or translate it.
@@ -208,14 +204,14 @@ fn is_makers(wire: &str, dialect: Option<&str>) -> bool {
 }
 
 fn finding(wire: &str, breach: Breach, is_guess: bool, severity: Severity, text: Option<&str>) -> Option<Finding> {
-    let told = TOLD.iter().find(|told| told.kind == breach.kind)?;
-    let rules = if is_guess { UNKNOWN } else { told.rules };
-    let rule = rules.iter().find(|(own, _)| *own == wire)?.1;
+    let rule = MODEL_RULES.iter().find(|rule| rule.kind == breach.kind)?;
+    let ids = if is_guess { UNKNOWN } else { rule.ids };
+    let id = ids.iter().find(|(own, _)| *own == wire)?.1;
     let what = if is_guess {
         format!("the table has no row for this model, so whether it takes this is not known; {UNKNOWN_FIX}")
     } else {
-        format!("{}; the vendor answers \"{}\"; {}", breach.what, told.evidence, told.fix)
+        format!("{}; the vendor answers \"{}\"; {}", breach.what, rule.evidence, rule.fix)
     };
     let line = text.map(|text| line_and_column(text, breach.offset as usize).0);
-    Some(Finding { rule, severity, at: breach.at, line, what })
+    Some(Finding { rule: id, severity, at: breach.at, line, what })
 }

@@ -44,9 +44,13 @@ pub fn of(wire: &str, dialect: Option<&str>, model: &str) -> Target {
     // A name with an owner is somebody's own build on Ollama, which can do less than the library's model of that name.
     let is_library = wire != "ollama.chat" || !model.contains('/');
     let found = ROWS.iter().copied().flatten().find(|row| names.fit(row.models)).filter(|_| is_library);
-    let conservative = || CONSERVATIVE.iter().find(|(own, dialects, _)| *own == wire && serves(dialects, dialect));
-    let row = found.or_else(|| conservative().map(|(_, _, row)| row)).unwrap_or(&table::UNKNOWN);
-    Target { row, is_known: found.is_some() }
+    Target { row: found.unwrap_or_else(|| conservative(wire, dialect)), is_known: found.is_some() }
+}
+
+/// What every model of a wire takes.
+pub fn conservative(wire: &str, dialect: Option<&str>) -> &'static Row {
+    let found = CONSERVATIVE.iter().find(|(own, dialects, _)| *own == wire && serves(dialects, dialect));
+    found.map_or(&table::UNKNOWN, |(_, _, row)| row)
 }
 
 fn serves(dialects: &[&str], dialect: Option<&str>) -> bool {
@@ -77,7 +81,7 @@ mod tests {
         let rows: Vec<&Row> = ROWS.iter().copied().flatten().collect();
         for (index, row) in rows.iter().enumerate() {
             for pattern in row.models {
-                let sample = pattern.replace('*', "");
+                let sample = pattern.trim_end_matches('*').replace('*', "x");
                 let names = name::Names::of(&sample);
                 let first = rows.iter().position(|row| names.fit(row.models));
                 assert_eq!(first, Some(index), "`{pattern}` is never reached: `{:?}`", rows[first.unwrap_or(0)].models);
@@ -89,7 +93,7 @@ mod tests {
     fn a_row_is_consistent_with_itself() {
         for row in ROWS.iter().copied().flatten() {
             let asks = !row.efforts.is_empty() || row.budget.is_some() || row.adaptive;
-            assert!(!(row.thinks == Thinks::Never && asks), "{:?} does not think and is told how much", row.models);
+            assert!(!(row.thinks == Thinks::Never && asks), "{:?} does not think, but has settings for it", row.models);
             assert!(row.budget.is_none_or(|budget| budget.least <= budget.most), "{:?}", row.models);
         }
     }

@@ -69,14 +69,14 @@ mod tests {
 
     #[test]
     fn hosts_additions_are_cut_off() {
-        let told = |whole: &str, bare: &str| (whole.to_owned(), bare.to_owned());
-        assert_eq!(names("eu.amazon.nova-lite-v1:0"), told("amazon.nova-lite-v1", "nova-lite-v1"));
-        assert_eq!(names("deepseek.r1-v1:0"), told("deepseek.r1-v1", "r1-v1"));
-        assert_eq!(names("models/gemini-2.5-flash"), told("gemini-2.5-flash", "gemini-2.5-flash"));
-        assert_eq!(names("ft:gpt-4o-mini:acme::abc"), told("gpt-4o-mini", "gpt-4o-mini"));
-        assert_eq!(names("qwen3:4b"), told("qwen3", "qwen3"));
-        assert_eq!(names("gpt-5.1"), told("gpt-5.1", "gpt-5.1"));
-        assert_eq!(names(""), told("", ""));
+        let pair = |whole: &str, bare: &str| (whole.to_owned(), bare.to_owned());
+        assert_eq!(names("eu.amazon.nova-lite-v1:0"), pair("amazon.nova-lite-v1", "nova-lite-v1"));
+        assert_eq!(names("deepseek.r1-v1:0"), pair("deepseek.r1-v1", "r1-v1"));
+        assert_eq!(names("models/gemini-2.5-flash"), pair("gemini-2.5-flash", "gemini-2.5-flash"));
+        assert_eq!(names("ft:gpt-4o-mini:acme::abc"), pair("gpt-4o-mini", "gpt-4o-mini"));
+        assert_eq!(names("qwen3:4b"), pair("qwen3", "qwen3"));
+        assert_eq!(names("gpt-5.1"), pair("gpt-5.1", "gpt-5.1"));
+        assert_eq!(names(""), pair("", ""));
     }
 
     #[test]

@@ -23,9 +23,9 @@ pub struct Row {
     pub thinks: Thinks,
     /// The words for effort that they take; none where they have no such setting.
     pub efforts: &'static [&'static str],
-    /// How many tokens they may be told to think, if they take a budget.
+    /// The range of the thinking budget, for models that take one.
     pub budget: Option<Budget>,
-    /// Whether they can be told to decide themselves how much to think.
+    /// Whether they take adaptive thinking, where the model decides how much to think.
     pub adaptive: bool,
     /// Whether they take the old name of the limit, `max_tokens`, on OpenAI's chat.
     pub old_limit: bool,
@@ -35,7 +35,7 @@ pub struct Row {
     pub media: &'static [Medium],
     /// How many tools they take, where there is a limit.
     pub most_tools: Option<usize>,
-    /// Whether they can be told to call tools one at a time.
+    /// Whether they take `parallel_tool_calls`.
     pub parallel: bool,
     /// Whether a call can be forced.
     pub forced: Forced,
@@ -63,15 +63,15 @@ pub enum Sampling {
 pub enum Thinks {
     /// It does not.
     Never,
-    /// Where it is told to.
+    /// Only when the request turns it on.
     OnRequest,
-    /// Unless it is told not to.
+    /// Unless the request turns it off.
     ByDefault,
-    /// It cannot be told not to.
+    /// Always; it cannot be turned off.
     Always,
 }
 
-/// How many tokens a model may be told to think.
+/// The range of a thinking budget, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// The fewest.
@@ -105,17 +105,17 @@ pub enum Forced {
 }
 
 impl Row {
-    /// Whether the model thinks, given what it is told: `None` where it is told nothing.
-    pub(crate) fn thinks_when(&self, told: Option<bool>) -> bool {
+    /// Whether the model thinks, given what the request says; `None` where it says nothing.
+    pub(crate) fn thinks_when(&self, asked: Option<bool>) -> bool {
         match self.thinks {
             Thinks::Never => false,
             Thinks::Always => true,
-            Thinks::OnRequest => told == Some(true),
-            Thinks::ByDefault => told != Some(false),
+            Thinks::OnRequest => asked == Some(true),
+            Thinks::ByDefault => asked != Some(false),
         }
     }
 
-    /// Whether it can be told not to think.
+    /// Whether thinking can be turned off.
     pub(crate) fn can_stop_thinking(&self) -> bool {
         matches!(self.thinks, Thinks::OnRequest | Thinks::ByDefault)
     }

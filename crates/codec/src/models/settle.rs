@@ -27,18 +27,24 @@ pub(crate) fn settle(
     let model = Asked::of(wire, &*body).model().map(std::borrow::Cow::into_owned);
     let Some(model) = model else { return Vec::new() };
     let target = super::of(wire.id, options.variant.as_deref(), &model);
-    let is_same = is_own && options.model.is_none() && options.variant.is_none();
+    let vendor = super::conservative(wire.id, options.variant.as_deref());
+    let is_same = is_own && options.variant.is_none() && is_of_session(session, wire.id, wire.model, &model);
     let mut settling = Settling { session, target, losses: Vec::new() };
     for _ in 0..ROUNDS {
-        let found = breaches(&Asked::of(wire, &*body), Some(target));
+        let found = breaches(&Asked::of(wire, &*body), Some(target), vendor);
         let applies = |breach: &Breach| match breach.grade {
             Grade::Wire => true,
-            Grade::Model => target.is_known || !is_same,
+            // Nobody is made to say anything on a guess.
+            Grade::Model => target.is_known || !is_same && breach.kind != Kind::Prefill,
             Grade::Mild => !is_same,
         };
-        let found: Vec<Breach> = found.into_iter().filter(applies).collect();
+        let mut found: Vec<Breach> = found.into_iter().filter(applies).collect();
         if found.is_empty() {
             break;
+        }
+        // What the vendor refuses goes first: the rest may fit then.
+        if found.iter().any(|breach| breach.grade == Grade::Wire) {
+            found.retain(|breach| breach.grade == Grade::Wire);
         }
         found.into_iter().for_each(|breach| settling.put_right(breach, body));
     }
@@ -46,6 +52,12 @@ pub(crate) fn settle(
         settling.losses.extend(unknown(wire, session, &model));
     }
     settling.losses
+}
+
+/// Whether a session was with a model: its request named it, or it answered.
+pub(crate) fn is_of_session(session: &Session, wire: &str, key: &str, model: &str) -> bool {
+    let named = session.extra.fields(wire).and_then(|fields| fields.get_str(key));
+    named.as_deref() == Some(model) || session.turns.iter().any(|turn| turn.model.as_deref() == Some(model))
 }
 
 /// Says of the model that nothing is known of it. A reader finds it in the turn that waits, or beside the session.

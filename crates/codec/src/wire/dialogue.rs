@@ -177,10 +177,11 @@ impl<'a> Dialogue<'a> {
         self.items().any(|item| !matches!(item, Item::Block(..)))
     }
 
-    /// Whether the model may begin to think: every answer since the user last spoke that called tools began with thinking.
+    /// Whether thinking may be turned on: every answer of the tool loop that is going on begins with thinking. A message
+    /// of the user that holds no result ends a loop.
     pub(crate) fn may_think(&self) -> bool {
         let speaks = |message: &Message<'_>| {
-            message.side == Side::User && message.items.iter().any(|item| matches!(item, Item::Block(..)))
+            message.side == Side::User && message.items.iter().all(|item| matches!(item, Item::Block(..)))
         };
         let since = self.messages.iter().rposition(speaks).map_or(0, |last| last + 1);
         let calls = |message: &&Message<'_>| message.items.iter().any(|item| matches!(item, Item::Call(..)));

@@ -3,7 +3,7 @@
 use turnkeep_model::{Loss, LossKind, Number, Options, ResponseKind, Session, ToolChoice, ToolMode};
 
 use crate::models::Target;
-use crate::models::fit::{self, Told};
+use crate::models::fit::{self, ThinkingMode};
 use crate::wire::dialogue::{Dialogue, legal};
 
 /// The longest answer where nothing says how long it may be.
@@ -19,26 +19,23 @@ pub(super) struct Aim {
     pub(super) is_same_model: bool,
 }
 
-/// Makes the settings of a session fit, and says what the model is told of thinking.
-pub(super) fn fit(head: &mut Session, dialogue: &Dialogue<'_>, aim: &Aim, losses: &mut Vec<Loss>) -> Told {
+/// Makes the settings of a session fit. Returns whether the request turns thinking on or off.
+pub(super) fn fit(head: &mut Session, dialogue: &Dialogue<'_>, aim: &Aim, losses: &mut Vec<Loss>) -> ThinkingMode {
     let may_think = dialogue.may_think();
-    let told = if aim.is_same_model {
-        if !may_think && head.options.budget_tokens.take().is_some() {
-            let what = "every answer of a tool loop begins with thinking, which this one does not";
-            losses.push(Loss::encode(LossKind::Dropped, "options.budget_tokens", what));
-        }
-        Told::Nothing
+    let mode = if aim.is_same_model {
+        fit::only_in_loop(&mut head.options, may_think, losses);
+        ThinkingMode::Unset
     } else {
         fit::thinking(&mut head.options, aim.target, may_think, losses)
     };
     let mut fit = Fit { losses };
-    fit.limit(&mut head.options, aim.target);
-    fit::room(&mut head.options, aim.target, MAX_TOKENS, fit.losses);
+    fit::room(&mut head.options, aim.target, Some(MAX_TOKENS), fit.losses);
+    fit.limit(&mut head.options);
     fit.sampling(&mut head.options);
     let has_tools = !head.tools.is_empty() || dialogue.uses_tools() || aim.is_own;
     fit.choice(&mut head.options, has_tools);
     fit.format(head);
-    told
+    mode
 }
 
 struct Fit<'a> {
@@ -50,14 +47,12 @@ impl Fit<'_> {
         self.losses.push(Loss::encode(kind, format!("options.{field}"), what));
     }
 
-    fn limit(&mut self, options: &mut Options, target: Target) {
+    fn limit(&mut self, options: &mut Options) {
         let given = options.max_tokens.as_ref().and_then(Number::as_u64).filter(|limit| *limit > 0);
         if given.is_some() {
             return;
         }
-        let thinking = options.budget_tokens.as_ref().and_then(Number::as_u64).unwrap_or(0);
-        let most = target.row.most_tokens.unwrap_or(u64::MAX);
-        options.max_tokens = Some(MAX_TOKENS.saturating_add(thinking).min(most).into());
+        options.max_tokens = Some(MAX_TOKENS.into());
         let what = "a request says how long the answer may be; it was filled in";
         self.losses.push(Loss::encode(LossKind::Synthesised, "options", what));
         self.lose(LossKind::Synthesised, "max_tokens", what);

@@ -6,6 +6,7 @@ use turnkeep_model::{Author, Block, Body, Data, Loss, LossKind, Part, Reasoning,
 use super::{FORMAT, options, restore, settle, signature};
 use crate::codec::EncodeOptions;
 use crate::models;
+use crate::models::settle::is_of_session;
 use crate::wire::Kind;
 use crate::wire::prefix::is_of_other_account;
 use crate::wire::repair::{History, IdRule, Piece, Sends, speaker};
@@ -38,7 +39,7 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
             body.push(key.clone(), value.clone());
         }
     }
-    let is_same_model = own && wanted.model.is_none();
+    let is_same_model = own && is_of_session(session, FORMAT, "model", &model);
     let mut head = writable(session, own, &mut losses);
     if !is_same_model {
         settle::thinking(&mut head.options, models::of(FORMAT, None, &model), &mut losses);

@@ -5,7 +5,7 @@ use turnkeep_model::{Body, Extra, Loss, LossKind, Media, Options, Session, ToolS
 
 use crate::format::openai_chat::request::clamp;
 use crate::models::Target;
-use crate::models::fit::{self, Told};
+use crate::models::fit::{self, ThinkingMode};
 use crate::wire::degrade;
 use crate::wire::repair::{History, legal_name};
 
@@ -86,11 +86,11 @@ fn options(options: &mut Options, losses: &mut Vec<Loss>) {
 
 /// Thinking as the model takes it: a level, or a budget that is nothing where it is not to think.
 pub(super) fn thinking(options: &mut Options, target: Target, losses: &mut Vec<Loss>) {
-    let told = fit::thinking(options, target, true, losses);
-    if told == Told::Off {
+    let mode = fit::thinking(options, target, true, losses);
+    if mode == ThinkingMode::Off {
         options.reasoning = None;
         options.budget_tokens = target.row.budget.map(|_| 0u64.into());
-        let what = "this model is told not to think by a budget of 0";
+        let what = "this model is mode not to think by a budget of 0";
         losses.push(Loss::encode(LossKind::Coerced, "options.reasoning", what));
         losses.push(Loss::encode(LossKind::Synthesised, "options.budget_tokens", what));
     }

@@ -6,7 +6,8 @@ use turnkeep_model::{Author, Block, Body, CallId, Extra, Loss, LossKind, Media, 
 use super::{ID, body, restore};
 use crate::codec::EncodeOptions;
 use crate::format::openai_chat::request::{clamp, settle_result};
-use crate::models::fit::{self, Told};
+use crate::models::fit::{self, ThinkingMode};
+use crate::models::settle::is_of_session;
 use crate::models::{self, Target};
 use crate::wire::Kind;
 use crate::wire::repair::{History, Sends, speaker};
@@ -22,7 +23,7 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
     let mut losses = std::mem::take(&mut history.losses);
     let model = model(session, own, wanted, &mut losses);
     let mut head = head(session, own, &mut losses);
-    if !(own && wanted.model.is_none()) {
+    if !(own && is_of_session(session, ID, "model", &model)) {
         fit_thinking(&mut head, models::of(ID, None, &model), &mut losses);
     }
     head.extra.part_mut(ID).fields.remove("model");
@@ -146,8 +147,8 @@ fn head(session: &Session, own: bool, losses: &mut Vec<Loss>) -> Session {
 /// Thinking as the model takes it: a level, or a switch. Ollama has no budget.
 fn fit_thinking(head: &mut Session, target: Target, losses: &mut Vec<Loss>) {
     head.extra.part_mut(ID).fields.remove("think");
-    let told = fit::thinking(&mut head.options, target, true, losses);
-    if told == Told::On && head.options.reasoning.is_none() {
+    let mode = fit::thinking(&mut head.options, target, true, losses);
+    if mode == ThinkingMode::On && head.options.reasoning.is_none() {
         head.extra.part_mut(ID).fields.set("think", true);
     }
 }

@@ -10,6 +10,7 @@ use super::profile::{EffortIn, Profile, ThinkingIn};
 use super::{ID, media, options, profile, restore};
 use crate::codec::EncodeOptions;
 use crate::format::responses::is_strict;
+use crate::models::settle::is_of_session;
 use crate::models::{self, Target, fit};
 use crate::wire::Kind;
 use crate::wire::repair::{History, INTERRUPTED, Piece, Sends, legal_name, speaker};
@@ -28,7 +29,7 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
     let mut losses = std::mem::take(&mut history.losses);
     let model = model(session, profile, own, wanted, &mut losses);
     let target = models::of(ID, Some(profile.name), &model);
-    let is_same_model = own && wanted.model.is_none() && profile.name == origin.name;
+    let is_same_model = own && profile.name == origin.name && is_of_session(session, ID, "model", &model);
     let mut head = head(session, profile, keeps, Some(target).filter(|_| !is_same_model), &mut losses);
     if matches!(profile.name, "openai" | "azure") {
         of_model(target, &mut history, &mut head, &mut losses);

@@ -5,7 +5,7 @@ use super::{NO_MEDIA, PAGES, PLAIN, UP_TO_HIGH};
 
 const CLAUDE: Row = Row { maker: "Anthropic", samples_thinking: false, media: PAGES, schema: false, ..PLAIN };
 
-/// A model that thinks with a budget where it is told to.
+/// A model that thinks with a budget on request.
 const BUDGETED: Row = Row {
     thinks: Thinks::OnRequest,
     budget: Some(Budget { least: 1024, most: 128_000 }),

@@ -7,7 +7,7 @@ const GEMINI: Row = Row { maker: "Google", media: ALL_MEDIA, most_tools: Some(51
 
 const GEMINI_2_5: Row = Row { most_tokens: Some(65_536), ..GEMINI };
 
-/// A model that thinks by level, and cannot be told not to.
+/// A model with thinking levels that cannot be turned off.
 const GEMINI_3: Row =
     Row { thinks: Thinks::Always, efforts: &["minimal", "low", "medium", "high"], most_tokens: Some(65_536), ..GEMINI };
 

@@ -5,7 +5,7 @@ use super::{IMAGES, NO_MEDIA, PAGES, PLAIN, UP_TO_HIGH};
 
 const GPT: Row = Row { maker: "OpenAI", samples_thinking: false, most_tools: Some(128), media: PAGES, ..PLAIN };
 
-/// A model that cannot but think.
+/// A model that always thinks.
 const THINKER: Row = Row {
     thinks: Thinks::Always,
     efforts: UP_TO_HIGH,
@@ -19,7 +19,7 @@ const THINKER: Row = Row {
 /// One of the o series.
 const O: Row = Row { parallel: false, most_tokens: Some(100_000), ..THINKER };
 
-/// A model that can be told how much to think, or not to.
+/// A model whose effort can be set, down to none.
 const SWITCHED: Row = Row { efforts: &["none", "low", "medium", "high", "xhigh"], penalties: true, ..THINKER };
 
 const PRO: Row = Row { efforts: &["medium", "high", "xhigh"], ..THINKER };
@@ -49,7 +49,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         models: &["gpt-5.6*"],
         since: "2026-06",
-        evidence: "Recordings of Responses show none, low, high and max, and a temperature of 0.5 with effort none; pydantic-ai checked live in 2026-07 that it thinks unless told not to.",
+        evidence: "Recordings of Responses show none, low, high and max, and a temperature of 0.5 with effort none; pydantic-ai checked live in 2026-07 that it thinks by default.",
         efforts: &["none", "low", "medium", "high", "xhigh", "max"],
         thinks: Thinks::ByDefault,
         ..SWITCHED
@@ -63,7 +63,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         models: &["gpt-5.5*"],
         since: "2026-04",
-        evidence: "Recordings of Responses show low and high; pydantic-ai checked live in 2026-07 that it thinks unless told none.",
+        evidence: "Recordings of Responses show low and high; pydantic-ai checked live in 2026-07 that it thinks by default and accepts none.",
         thinks: Thinks::ByDefault,
         ..SWITCHED
     },

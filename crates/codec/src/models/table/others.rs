@@ -3,7 +3,7 @@
 use super::super::row::{Forced, Row, Thinks};
 use super::{ALL_MEDIA, IMAGES, NO_MEDIA, PAGES, PLAIN, UP_TO_HIGH};
 
-/// A model that thinks unless it is told not to, without saying how much.
+/// A model that thinks unless it is turned off, and has no levels.
 const SWITCHED: Row = Row { thinks: Thinks::ByDefault, ..PLAIN };
 
 const GROK: Row = Row { maker: "xAI", media: IMAGES, ..PLAIN };
@@ -143,7 +143,7 @@ pub(super) static ROWS: &[Row] = &[
         models: &["kimi-*", "moonshot-v1*"],
         maker: "Moonshot AI",
         since: "2025-07-11",
-        evidence: "Moonshot's documentation lists no effort; which of its models think is told by their names.",
+        evidence: "Moonshot's documentation lists no effort; the names of its models say which of them think.",
         media: IMAGES,
         ..SWITCHED
     },
