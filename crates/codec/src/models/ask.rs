@@ -118,6 +118,7 @@ static WIRES: &[Wire] = &[
             slot(Ask::TopK, "top_k", "options.top_k"),
             slot(Ask::Effort, "output_config.effort", EFFORT),
             part(Ask::Thinking, "thinking.type", "thinking", EFFORT),
+            slot(Ask::Thinking, "thinking", "extra.anthropic.messages.fields.thinking"),
             part(Ask::Budget, "thinking.budget_tokens", "thinking", BUDGET),
             slot(Ask::Limit, "max_tokens", LIMIT),
             slot(Ask::Tools, "tools", "tools"),

@@ -99,15 +99,12 @@ impl<T: Tree> Check<'_, '_, T> {
 
     /// Thinking with a budget on the models of Anthropic, which excludes other settings.
     fn budgeted(&mut self) {
+        // What is left of a setting whose mode was taken out.
+        if let Some(found) = self.asked.first(Ask::Thinking).filter(|(slot, _)| slot.at == "thinking") {
+            self.add(Kind::Thinking, found, "it does not say how to think");
+        }
         if !self.asked.is_budgeted() {
             return;
-        }
-        let what = "sampling is not changed while the model thinks";
-        self.where_number(Kind::ThinkingSampling, Ask::Temperature, what, |value| value != 1.0);
-        self.where_number(Kind::ThinkingSampling, Ask::TopP, what, |value| value < 0.95);
-        self.all(Kind::ThinkingSampling, Ask::TopK, what);
-        if let Some(found) = self.asked.first(Ask::Choice).filter(|(_, choice)| is_forced(*choice)) {
-            self.add(Kind::Choice, found, "a call is forced while the model thinks");
         }
         self.where_number(Kind::Budget, Ask::Budget, "the budget is below 1024 tokens", |budget| budget < 1024.0);
         let limit = self.asked.number(Ask::Limit).unwrap_or(f64::INFINITY);
@@ -117,6 +114,13 @@ impl<T: Tree> Check<'_, '_, T> {
         let what = "the budget leaves no room for the answer";
         self.where_number(Kind::BudgetRoom, Ask::Budget, what, |budget| budget >= limit);
         self.grade = before;
+        let what = "sampling is not changed while the model thinks";
+        self.where_number(Kind::ThinkingSampling, Ask::Temperature, what, |value| value != 1.0);
+        self.where_number(Kind::ThinkingSampling, Ask::TopP, what, |value| value < 0.95);
+        self.all(Kind::ThinkingSampling, Ask::TopK, what);
+        if let Some(found) = self.asked.first(Ask::Choice).filter(|(_, choice)| is_forced(*choice)) {
+            self.add(Kind::Choice, found, "a call is forced while the model thinks");
+        }
     }
 
     fn gemini(&mut self) {
@@ -230,7 +234,8 @@ impl<T: Tree> Check<'_, '_, T> {
             None => self.add(Kind::Budget, found, "this model takes no budget for thinking"),
             // What the model decides, and none at all.
             Some(_) if is_gemini && (tokens == -1.0 || tokens == 0.0 && row.can_stop_thinking()) => {}
-            Some(Budget { least, most }) if tokens < least as f64 || tokens > most as f64 => {
+            // The least that Claude thinks is the same for all of its models, and checked with the wire.
+            Some(Budget { least, most }) if is_gemini && tokens < least as f64 || tokens > most as f64 => {
                 self.add(Kind::Budget, found, format!("this model thinks with {least} to {most} tokens"));
             }
             Some(_) => {}

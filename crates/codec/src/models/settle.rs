@@ -129,18 +129,19 @@ impl Settling<'_> {
     fn go_on(&mut self, breach: Breach, body: &mut Json) {
         let Json::Object(body) = body else { return };
         let text: Object = [("text", Json::from(GO_ON))].into_iter().collect();
-        let (history, said) = match body.contains("contents") {
-            true => ("contents", [("role", Json::from("user")), ("parts", Json::Array(vec![Json::Object(text)]))]),
-            false if body.contains("modelId") => {
-                ("messages", [("role", Json::from("user")), ("content", Json::Array(vec![Json::Object(text)]))])
-            }
-            false => ("messages", [("role", Json::from("user")), ("content", Json::from(GO_ON))]),
+        let parts = Json::Array(vec![Json::Object(text)]);
+        let (history, key, said) = if body.contains("contents") {
+            ("contents", "parts", parts)
+        } else if body.contains("modelId") {
+            ("messages", "content", parts)
+        } else {
+            ("messages", "content", Json::from(GO_ON))
         };
         let Some(Json::Array(messages)) = body.iter_mut().find(|(key, _)| key.is(history)).map(|(_, value)| value)
         else {
             return;
         };
-        messages.push(Json::Object(said.into_iter().collect()));
+        messages.push(Json::Object([("role", Json::from("user")), (key, said)].into_iter().collect()));
         let at = format!("turns[{}]", self.session.turns.len());
         self.losses.push(Loss::encode(LossKind::Synthesised, at, breach.what));
     }

@@ -20,10 +20,21 @@ pub(super) static ROWS: &[Row] = &[
         ..SWITCHED
     },
     Row {
-        models: &["deepseek-reasoner*", "deepseek-r1*", "deepseek.r1*"],
+        models: &["deepseek-reasoner*"],
         maker: "DeepSeek",
         since: "2025-01-20",
-        evidence: "DeepSeek's guide to its reasoning model says that it always thinks; Ollama's documentation of thinking lists DeepSeek R1.",
+        evidence: "DeepSeek's guide says that deepseek-reasoner is the mode with thinking of its newest model, which takes low, high and max.",
+        thinks: Thinks::Always,
+        efforts: &["low", "high", "max"],
+        forced: Forced::NotThinking,
+        schema: false,
+        ..PLAIN
+    },
+    Row {
+        models: &["deepseek-r1*", "deepseek.r1*"],
+        maker: "DeepSeek",
+        since: "2025-01-20",
+        evidence: "Ollama's documentation of thinking lists DeepSeek R1, and recordings of Bedrock show it without settings.",
         thinks: Thinks::Always,
         schema: false,
         ..PLAIN

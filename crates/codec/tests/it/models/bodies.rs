@@ -64,7 +64,7 @@ fn settings_that_a_model_refuses_are_found() {
         (
             "anthropic.messages",
             r#""model":"claude-sonnet-4-5","max_tokens":2000,"temperature":0.7,"thinking":{"type":"enabled","budget_tokens":16000}"#,
-            &["AN-TEMP temperature", "AN-BUDGETMAX thinking.budget_tokens"],
+            &["AN-BUDGETMAX thinking.budget_tokens", "AN-TEMP temperature"],
         ),
         ("anthropic.messages", r#""model":"my-model","max_tokens":9,"temperature":0.7"#, &["~AN-UNKNOWN temperature"]),
         ("ollama.chat", r#""model":"llama3.2","think":true"#, &["OL-THINK think"]),
@@ -150,8 +150,8 @@ fn what_bedrock_refuses_is_found() {
             r#","inferenceConfig":{"maxTokens":2000,"temperature":0.7},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":16000}}"#,
             asks,
             &[
-                "BE-TEMP inferenceConfig.temperature",
                 "BE-BUDGETMAX additionalModelRequestFields.thinking.budget_tokens",
+                "BE-TEMP inferenceConfig.temperature",
             ],
         ),
         (

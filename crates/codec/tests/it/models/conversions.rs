@@ -261,6 +261,27 @@ fn tools_beyond_the_limit_are_left_out_but_for_those_that_were_called() {
 }
 
 #[test]
+fn a_history_that_ends_with_an_answer_goes_on_from_the_user_where_the_model_demands_it() {
+    let mut session = session(Options::default());
+    session.turns[0].blocks.push(Block::text(Author::Assistant, "Because."));
+    let archive = Archive::from(session);
+    let roles = |target: &str, model: &str| {
+        let (body, encoded) = asked(&archive, target, Some(model));
+        let messages = at(&body, "messages").and_then(Json::as_array).unwrap();
+        let role = |message: &Json| at(message, "role").unwrap().as_str().unwrap().into_owned();
+        let is_told = encoded.losses.iter().any(|loss| loss.at == "turns[1]");
+        (messages.iter().map(role).collect::<Vec<_>>().join(" "), is_told)
+    };
+
+    let goes_on = ("user assistant user".to_owned(), true);
+    let stands = ("user assistant".to_owned(), false);
+    assert_eq!(roles("anthropic.messages", "claude-opus-4-6"), goes_on);
+    assert_eq!(roles("bedrock.converse", "us.anthropic.claude-opus-4-6-v1"), goes_on);
+    assert_eq!(roles("anthropic.messages", "claude-sonnet-4-5"), stands);
+    assert_eq!(roles("anthropic.messages", "my-model"), stands);
+}
+
+#[test]
 fn a_body_goes_to_another_model_of_its_wire_without_what_that_one_refuses() {
     let cases = [
         (
@@ -268,6 +289,12 @@ fn a_body_goes_to_another_model_of_its_wire_without_what_that_one_refuses() {
             r#"{"model":"claude-sonnet-4-6","max_tokens":100,"temperature":0.5,"thinking":{"type":"adaptive"},"output_config":{"effort":"max"},"messages":[{"role":"user","content":"a"}]}"#,
             "claude-3-5-haiku-latest",
             r#"{"model":"claude-3-5-haiku-latest","max_tokens":100,"temperature":0.5,"messages":[{"role":"user","content":"a"}]}"#,
+        ),
+        (
+            "anthropic.messages",
+            r#"{"model":"claude-sonnet-4-6","max_tokens":9000,"thinking":{"type":"enabled","budget_tokens":2000,"display":"omitted"},"messages":[{"role":"user","content":"a"}]}"#,
+            "claude-3-5-haiku-latest",
+            r#"{"model":"claude-3-5-haiku-latest","max_tokens":8192,"messages":[{"role":"user","content":"a"}]}"#,
         ),
         (
             "openai.responses",
