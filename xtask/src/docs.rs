@@ -1,5 +1,6 @@
 //! Documents that are generated from code.
 
+mod models;
 mod providers;
 
 use std::fs;
@@ -13,8 +14,11 @@ use crate::workspace::Workspace;
 /// Every generated document with its text. Of the vendors' pages only the list of rules is generated.
 pub(crate) fn all(workspace: &Workspace) -> Vec<(PathBuf, String)> {
     let specs: Vec<&Spec> = format::ALL.iter().map(|codec| codec.spec()).collect();
-    let mut documents =
-        vec![("docs/formats.md".into(), formats(&specs)), ("docs/providers.md".into(), providers::index())];
+    let mut documents = vec![
+        ("docs/formats.md".into(), formats(&specs)),
+        ("docs/models.md".into(), models::page()),
+        ("docs/providers.md".into(), providers::index()),
+    ];
     documents.extend(providers::pages(workspace));
     documents
 }

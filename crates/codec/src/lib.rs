@@ -10,6 +10,7 @@ mod honest;
 mod input;
 
 pub mod lint;
+pub mod models;
 pub mod pack;
 mod sniff;
 mod take;

@@ -8,6 +8,7 @@ pub use session::lint_session;
 
 use crate::format::{anthropic, bedrock, gemini, geppetto, llm4s, ollama_chat, openai_chat, responses};
 use crate::input::Input;
+use crate::models;
 use crate::wire;
 
 /// How bad a finding is.
@@ -107,7 +108,7 @@ pub fn rules(wire: &str) -> Vec<Rule> {
         evidence: rule.evidence.text(),
         fix: rule.fix,
     };
-    match wire {
+    let mut rules: Vec<Rule> = match wire {
         "openai.chat" => openai_chat::lint::rules().into_iter().cloned().collect(),
         "ollama.chat" => ollama_chat::lint::rules().into_iter().cloned().collect(),
         "openai.responses" => responses::rules(),
@@ -115,7 +116,9 @@ pub fn rules(wire: &str) -> Vec<Rule> {
         "gemini.contents" => gemini::rules(),
         "bedrock.converse" => bedrock::RULES.iter().map(told).collect(),
         _ => Vec::new(),
-    }
+    };
+    rules.extend(models::rules(wire));
+    rules
 }
 
 /// Checks an input against the rules of `target`, as `openai.chat` or `openai.chat:mistral`.

@@ -69,6 +69,34 @@ fn repair_of_a_session_leaves_the_file_alone() {
     assert_eq!(place.text("dangling.json"), dangling());
 }
 
+/// A saved state of llm4s: a temperature, an effort, and a budget above the limit.
+const STATE: &str = r#"{"conversation":{"messages":[{"type":"user","content":"Hello"}]},"initialQuery":null,"status":"InProgress",
+"logs":[],"systemMessage":null,"completionOptions":{"temperature":0.7,"topP":1.0,"maxTokens":2000,"presencePenalty":0.0,
+"frequencyPenalty":0.0,"reasoning":"high","budgetTokens":16000},"usageSummary":{"requestCount":0,"inputTokens":0,"outputTokens":0,
+"thinkingTokens":0,"totalCost":0,"byModel":{}}}"#;
+
+#[test]
+fn settings_that_the_model_refuses_are_left_out_and_reported() {
+    let place = Place::new().with("state.json", STATE);
+    for (target, model) in
+        [("bedrock.converse", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"), ("openai.chat", "gpt-5")]
+    {
+        place.run(&format!("convert state.json --to {target} --model {model} -o out.json --report r.json")).ends(0);
+
+        assert!(!place.text("out.json").contains("emperature"), "{}", place.text("out.json"));
+        assert!(place.text("r.json").contains("options.temperature"), "{}", place.text("r.json"));
+        place.run(&format!("lint out.json --for {target} --from {target}")).ends(0);
+    }
+}
+
+#[test]
+fn a_model_that_is_not_in_the_table_is_named_in_the_report() {
+    let place = Place::new().with("state.json", STATE);
+    place.run("convert state.json --to openai.chat:azure --model my-deployment -o out.json --report r.json").ends(0);
+
+    assert!(place.text("r.json").contains("the table of models has no row for this model"), "{}", place.text("r.json"));
+}
+
 #[test]
 fn a_dry_run_writes_nothing() {
     let place = place();

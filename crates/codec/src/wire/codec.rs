@@ -11,6 +11,7 @@ use super::stream::{Assembler, assemble};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Spec};
 use crate::honest;
 use crate::input::Input;
+use crate::models::settle::settle;
 use crate::sniff::Guess;
 
 /// What is special about one vendor's wire. Everything here is a pure function over JSON and sessions.
@@ -227,16 +228,21 @@ impl<'a> Held<'a> {
     }
 }
 
-/// The next request of a session, and what is known of what became of it. What came from this wire is in its vendor's
-/// words already.
+/// The next request of a session without what its model refuses, and what is known of what became of it. What came from
+/// this wire is in its vendor's words already.
 pub(super) fn next(wire: &dyn Wire, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
-    let kind = session.extra.spelling(wire.spec().id, "kind").and_then(Json::as_str);
+    let id = wire.spec().id;
+    let kind = session.extra.spelling(id, "kind").and_then(Json::as_str);
     if kind.is_some_and(|word| Kind::from_word(&word).is_some()) {
-        return wire.next_request(session, options);
+        let (mut body, more) = wire.next_request(session, options);
+        let mut losses = settle(id, session, options, true, &mut body);
+        losses.extend(more);
+        return (body, losses);
     }
     let (session, mut losses) = ready::ready(session);
     let (mut body, more) = wire.next_request(&session, options);
     ready::well_formed(&mut body);
+    losses.extend(settle(id, &session, options, false, &mut body));
     losses.extend(more);
     (body, losses)
 }

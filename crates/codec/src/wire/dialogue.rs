@@ -177,6 +177,22 @@ impl<'a> Dialogue<'a> {
         self.items().any(|item| !matches!(item, Item::Block(..)))
     }
 
+    /// Whether thinking may be turned on: every answer of the tool loop that is going on begins with thinking. A message
+    /// of the user that holds no result ends a loop.
+    pub(crate) fn may_think(&self) -> bool {
+        let calls = |message: &&Message<'_>| message.items.iter().any(|item| matches!(item, Item::Call(..)));
+        let speaks = |message: &Message<'_>| {
+            message.side == Side::User && message.items.iter().all(|item| matches!(item, Item::Block(..)))
+        };
+        let is_answer = |message: &&Message<'_>| message.side == Side::Assistant;
+        if !self.messages.iter().rev().find(is_answer).is_some_and(|last| calls(&last)) {
+            return true;
+        }
+        let since = self.messages.iter().rposition(speaks).map_or(0, |last| last + 1);
+        let thinks = |message: &Message<'_>| matches!(message.items.first(), Some(Item::Block(_, block)) if matches!(block.body, Body::Reasoning(_)));
+        self.messages.iter().skip(since).filter(calls).all(thinks)
+    }
+
     /// Every item in order.
     pub(crate) fn items(&self) -> impl Iterator<Item = &Item<'a>> {
         self.messages.iter().flat_map(|message| &message.items)

@@ -19,6 +19,7 @@ mod llm4s;
 mod lucee;
 mod lucee_calls;
 mod markdown;
+mod models;
 mod mutants;
 mod ollama_chat;
 mod openai_chat;

@@ -38,8 +38,13 @@ pub(crate) fn http() -> Http {
 
 /// A model of a provider at an address.
 pub(crate) fn model(provider: &str, url: &str) -> WireModel {
+    named(provider, "m-1", url)
+}
+
+/// The same with a name.
+pub(crate) fn named(provider: &str, model: &str, url: &str) -> WireModel {
     let provider = Provider::by_name(provider).unwrap();
-    WireModel::new(provider, "m-1", Arc::new(http()))
+    WireModel::new(provider, model, Arc::new(http()))
         .unwrap()
         .with_base_url(url)
         .with_credentials(Credentials::Key(Secret::new("sk-planted-key")))

@@ -239,7 +239,15 @@ fn keys_of_aws_sign_the_request() {
 fn settings_of_a_session_are_in_the_request_of_every_wire() {
     for (wire, provider) in WIRES {
         let server = Server::new([Play::new(200, kit::content_type(wire), kit::stream(wire))]);
-        let model = kit::model(provider, &server.url).with_wire(wire).unwrap();
+        // A model that is known to take a temperature; of others it is not known, and none is sent.
+        let name = match wire {
+            "anthropic.messages" => "claude-sonnet-4-5",
+            "bedrock.converse" => "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "gemini.contents" => "gemini-2.5-flash",
+            "ollama.chat" => "llama3.2",
+            _ => "gpt-4o",
+        };
+        let model = kit::named(provider, name, &server.url).with_wire(wire).unwrap();
         let session = Session { options: kit::options(), ..kit::question() };
 
         kit::ask(&model, &session, &NoDeltas).unwrap();

@@ -16,6 +16,16 @@ use crate::mortal::{Case, Death, Ledgerbook, Mortal, Story, agent_of, cases, lat
 const WIRES: [&str; 6] =
     ["openai.chat", "openai.responses", "anthropic.messages", "gemini.contents", "ollama.chat", "bedrock.converse"];
 
+/// A model of each wire that takes a temperature, and can be told to think.
+const MODELS: [&str; 6] = [
+    "gpt-5.1",
+    "gpt-5.1",
+    "claude-sonnet-4-5",
+    "gemini-2.5-flash",
+    "qwen3",
+    "anthropic.claude-sonnet-4-5-20250929-v1:0",
+];
+
 /// Answers as another model does, and keeps every request as all vendors would have got it.
 struct Wired {
     answers: Arc<dyn Model>,
@@ -45,7 +55,8 @@ fn body(wire: &str, request: &Request<'_>) -> String {
     let (options, tools) = (request.options.clone(), request.tools.to_vec());
     let session = Session { options, tools, ..request.session.clone() };
     let mut encoding = EncodeOptions::default();
-    (encoding.as_request, encoding.model) = (true, Some("m".to_owned()));
+    let model = WIRES.iter().zip(MODELS).find(|(known, _)| **known == wire).map(|(_, model)| model.to_owned());
+    (encoding.as_request, encoding.model) = (true, model);
     let archive = Archive { sessions: vec![session], ..Archive::default() };
     String::from_utf8(encode(&archive, &Target::parse(wire).unwrap(), &encoding).unwrap().bytes).unwrap()
 }
@@ -139,7 +150,7 @@ fn what_a_session_keeps_is_in_the_first_request_after_a_resume() {
     assert!(of(&resumed, "openai.chat").contains(r#""reasoning_effort": "high""#), "{resumed:?}");
     assert!(of(&resumed, "openai.responses").contains(r#""effort": "high""#), "{resumed:?}");
     assert!(of(&resumed, "anthropic.messages").contains(r#""budget_tokens": 2048"#), "{resumed:?}");
-    assert!(of(&resumed, "gemini.contents").contains(r#""thinkingLevel": "HIGH""#), "{resumed:?}");
+    assert!(of(&resumed, "gemini.contents").contains(r#""thinkingBudget": 2048"#), "{resumed:?}");
     let budgeted = none().with_budget_tokens(2048).with_max_tokens(9000);
     let resumed = second_request(budgeted, none(), none(), Process::Another);
     assert!(of(&resumed, "gemini.contents").contains(r#""thinkingBudget": 2048"#), "{resumed:?}");

@@ -1,26 +1,41 @@
 //! Settings made to fit what the vendor takes.
 
-use turnkeep_model::{Body, Effort, Loss, LossKind, Number, Options, ResponseKind, Session, ToolChoice, ToolMode};
+use turnkeep_model::{Loss, LossKind, Number, Options, ResponseKind, Session, ToolChoice, ToolMode};
 
-use crate::wire::dialogue::{Dialogue, Item, Side, legal};
+use crate::models::Target;
+use crate::models::fit::{self, ThinkingMode};
+use crate::wire::dialogue::{Dialogue, legal};
 
 /// The longest answer where nothing says how long it may be.
 const MAX_TOKENS: u64 = 4096;
-/// The smallest budget for thinking.
-const MIN_BUDGET: u64 = 1024;
 
-/// Makes the settings of a session fit.
-pub(super) fn fit(head: &mut Session, dialogue: &Dialogue<'_>, is_own: bool, losses: &mut Vec<Loss>) {
+/// Whom a request is for.
+pub(super) struct Aim {
+    /// What is known of the model.
+    pub(super) target: Target,
+    /// Whether the session came from this wire.
+    pub(super) is_own: bool,
+    /// Whether it goes back to the model that it came from.
+    pub(super) is_same_model: bool,
+}
+
+/// Makes the settings of a session fit. Returns whether the request turns thinking on or off.
+pub(super) fn fit(head: &mut Session, dialogue: &Dialogue<'_>, aim: &Aim, losses: &mut Vec<Loss>) -> ThinkingMode {
+    let may_think = dialogue.may_think();
+    let mode = if aim.is_same_model {
+        fit::only_in_loop(&mut head.options, may_think, losses);
+        ThinkingMode::Unset
+    } else {
+        fit::thinking(&mut head.options, aim.target, may_think, losses)
+    };
     let mut fit = Fit { losses };
+    fit::room(&mut head.options, aim.target, Some(MAX_TOKENS), fit.losses);
     fit.limit(&mut head.options);
-    fit.budget(&mut head.options, dialogue);
     fit.sampling(&mut head.options);
-    if !is_own {
-        fit.effort(&mut head.options);
-    }
-    let has_tools = !head.tools.is_empty() || dialogue.uses_tools() || is_own;
+    let has_tools = !head.tools.is_empty() || dialogue.uses_tools() || aim.is_own;
     fit.choice(&mut head.options, has_tools);
     fit.format(head);
+    mode
 }
 
 struct Fit<'a> {
@@ -37,24 +52,10 @@ impl Fit<'_> {
         if given.is_some() {
             return;
         }
-        let thinking = options.budget_tokens.as_ref().and_then(Number::as_u64).unwrap_or(0);
-        options.max_tokens = Some(MAX_TOKENS.saturating_add(thinking).into());
+        options.max_tokens = Some(MAX_TOKENS.into());
         let what = "a request says how long the answer may be; it was filled in";
         self.losses.push(Loss::encode(LossKind::Synthesised, "options", what));
         self.lose(LossKind::Synthesised, "max_tokens", what);
-    }
-
-    /// Thinking has at least 1024 tokens and leaves room for the answer; in the middle of a tool loop it cannot begin.
-    fn budget(&mut self, options: &mut Options, dialogue: &Dialogue<'_>) {
-        let Some(given) = options.budget_tokens.clone() else { return };
-        let limit = options.max_tokens.as_ref().and_then(Number::as_u64).unwrap_or(MAX_TOKENS);
-        let fitting = given.as_u64().map(|budget| budget.clamp(MIN_BUDGET, limit.saturating_sub(1).max(MIN_BUDGET)));
-        options.budget_tokens = fitting.filter(|_| limit > MIN_BUDGET && may_think(dialogue)).map(Number::from);
-        if options.budget_tokens.as_ref() != Some(&given) {
-            let what = "thinking takes at least 1024 tokens, less than the answer's limit, and every answer of a tool \
-                        loop begins with it";
-            self.lose(LossKind::Coerced, "budget_tokens", what);
-        }
     }
 
     fn sampling(&mut self, options: &mut Options) {
@@ -63,29 +64,17 @@ impl Fit<'_> {
         if let Some(number) = options.temperature.take() {
             options.temperature = match number.as_f64() {
                 value if thinks && value != 1.0 => None,
-                _ if within(&number) => Some(number),
+                _ if within(&number) => Some(number.clone()),
                 value if number.is_json() && value > 1.0 => Some(Number::from(1u64)),
                 _ => None,
             };
-            self.lose(LossKind::Coerced, "temperature", "it is from 0 to 1 with the vendor, and 1 while thinking");
+            if options.temperature.as_ref() != Some(&number) {
+                self.lose(LossKind::Coerced, "temperature", "it is from 0 to 1 with the vendor, and 1 while thinking");
+            }
         }
         options.top_p = options.top_p.take().filter(within);
         options.top_k = options.top_k.take().filter(|number| !thinks && number.as_u64().is_some());
         options.stop.retain(|text| !text.trim().is_empty());
-    }
-
-    fn effort(&mut self, options: &mut Options) {
-        let (effort, what) = match options.reasoning.take() {
-            Some(Effort::Minimal) => (Some(Effort::Low), "the least effort of the vendor is `low`"),
-            Some(Effort::XHigh) => (Some(Effort::High), "not every model of the vendor takes `xhigh`"),
-            Some(Effort::None) if options.budget_tokens.is_some() => (None, "a budget to think with is given"),
-            Some(Effort::Other(_)) => (None, "the vendor does not know this effort"),
-            known => (known, ""),
-        };
-        options.reasoning = effort;
-        if !what.is_empty() {
-            self.lose(LossKind::Coerced, "reasoning", what);
-        }
     }
 
     fn choice(&mut self, options: &mut Options, has_tools: bool) {
@@ -117,13 +106,4 @@ impl Fit<'_> {
             self.losses.push(Loss::encode(LossKind::Dropped, "response_format", what));
         }
     }
-}
-
-/// Whether the model may think: where its last answer called tools, that answer must have begun with thinking.
-fn may_think(dialogue: &Dialogue<'_>) -> bool {
-    let last = dialogue.messages.iter().rev().find(|message| message.side == Side::Assistant);
-    let Some(last) = last else { return true };
-    let calls = last.items.iter().any(|item| matches!(item, Item::Call(..)));
-    let thinks = matches!(last.items.first(), Some(Item::Block(_, block)) if matches!(block.body, Body::Reasoning(_)));
-    !calls || thinks
 }

@@ -8,6 +8,7 @@ use super::wire::Messages;
 use crate::codec::DecodeOptions;
 use crate::input::Input;
 use crate::lint::{Finding, Severity, Strictness};
+use crate::models;
 use crate::sniff::Confidence;
 use crate::wire::rule::{Evidence, Found, Rule, findings, request_of};
 use crate::wire::view::View;
@@ -47,7 +48,8 @@ pub fn lint(input: &Input<'_>, strictness: Strictness) -> Result<Vec<Finding>> {
 
 fn check(body: &Node<'_>, strictness: Strictness) -> Vec<Finding> {
     let view = View::of(body, content::kinds, tools::call_key);
-    RULES.iter().flat_map(|rules| findings(rules, &view, strictness)).collect()
+    let of_models = models::findings(super::WIRE, None, body, None, strictness);
+    RULES.iter().flat_map(|rules| findings(rules, &view, strictness)).chain(of_models).collect()
 }
 
 fn is_request(body: &Object) -> bool {

@@ -6,8 +6,12 @@ use turnkeep_model::{
 };
 
 use super::decode::{REQUEST, platform};
+use super::limits::Aim;
 use super::{WIRE, block, limits, settings};
 use crate::codec::EncodeOptions;
+use crate::models;
+use crate::models::fit::ThinkingMode;
+use crate::models::settle::is_of_session;
 use crate::wire::degrade::{object_of, placeholder, wrapped};
 use crate::wire::dialogue::{At, Dialogue, Item, Message, Side, UNKNOWN_OUTCOME, Wants, legal};
 use crate::wire::fields::Writing;
@@ -48,7 +52,10 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     let wants = Wants { wire: WIRE, id_char: is_word, id_length: ID_LENGTH, sends: &sends };
     let dialogue = Dialogue::of(session, &wants);
     let mut head = session.head();
-    limits::fit(&mut head, &dialogue, is_own, &mut losses);
+    let is_same_model = is_own && is_of_session(session, WIRE, "model", &model);
+    let aim = Aim { target: models::of(WIRE, None, &model), is_own, is_same_model };
+    let wants_budget = head.options.budget_tokens.is_some();
+    let mode = limits::fit(&mut head, &dialogue, &aim, &mut losses);
     fit_tools(&mut head, &dialogue, &mut losses);
     writing.set("model", model.as_str());
     let mut encoder = Encoder { losses };
@@ -62,6 +69,10 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     }
     writing.set("messages", encoder.messages(&dialogue));
     settings::write(&head, &mut writing);
+    if mode == ThinkingMode::On && wants_budget && aim.target.row.adaptive && head.options.budget_tokens.is_none() {
+        let adaptive: Object = [("type", Json::from("adaptive"))].into_iter().collect();
+        writing.set("thinking", adaptive);
+    }
     let Encoder { mut losses } = encoder;
     losses.extend(dialogue.losses);
     (Json::Object(writing.finish(REQUEST)), losses)

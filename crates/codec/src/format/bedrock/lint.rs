@@ -9,6 +9,7 @@ use super::wire::Converse;
 use crate::codec::DecodeOptions;
 use crate::input::Input;
 use crate::lint::{Finding, Strictness};
+use crate::models;
 use crate::sniff::Confidence;
 use crate::wire::rule::{findings, request_of};
 use crate::wire::view::View;
@@ -37,7 +38,9 @@ pub fn lint(input: &Input<'_>, strictness: Strictness) -> Result<Vec<Finding>> {
 }
 
 fn check(body: &Node<'_>, strictness: Strictness) -> Vec<Finding> {
-    findings(RULES, &View::of(body, kinds, call_key), strictness)
+    let mut found = findings(RULES, &View::of(body, kinds, call_key), strictness);
+    found.extend(models::findings(super::WIRE, None, body, None, strictness));
+    found
 }
 
 fn is_request(body: &Object) -> bool {

@@ -2,13 +2,15 @@
 
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{
-    Author, Block, Body, CallId, Extra, Loss, LossKind, Media, Number, Outcome, Part, Reasoning, ResponseKind, Session,
-    ToolCall, ToolMode, ToolResult, ToolSpec,
+    Author, Block, Body, CallId, Effort, Extra, Loss, LossKind, Media, Number, Outcome, Part, Reasoning, ResponseKind,
+    Session, ToolCall, ToolMode, ToolResult, ToolSpec,
 };
 
 use super::decode::{HOST, REQUEST};
 use super::{WIRE, block, media, settings};
 use crate::codec::EncodeOptions;
+use crate::models::settle::is_of_session;
+use crate::models::{self, Medium, Target, fit};
 use crate::wire::degrade::{object_of, placeholder, wrapped};
 use crate::wire::dialogue::{At, Dialogue, Item, Message, Side, UNKNOWN_OUTCOME, Wants, legal};
 use crate::wire::fields::Writing;
@@ -23,6 +25,7 @@ const LENGTH: usize = 64;
 pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
     let mut losses = Vec::new();
     let model = model(session, options, &mut losses);
+    let target = models::of(WIRE, None, &model);
     let is_own = session.extra.part(WIRE).is_some();
     let broken = prefix::broken(session);
     let sends = |at: At, block: &Block| {
@@ -36,16 +39,24 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
             Body::Reasoning(reasoning) if is_of_other_account(reasoning, turn, options.account.as_deref()) => {
                 Err((LossKind::Dropped, "only the account it was made for can verify it"))
             }
+            Body::Other { kind, .. } if kind == "video" && !takes_video(target) => {
+                Err((LossKind::Dropped, "this model takes no video"))
+            }
             _ => sends(block, &model, is_home),
         }
     };
     let wants = Wants { wire: WIRE, id_char: is_id, id_length: LENGTH, sends: &sends };
     let dialogue = Dialogue::of(session, &wants);
     let mut head = session.head();
+    if is_own && is_of_session(session, WIRE, "modelId", &model) {
+        fit::only_in_loop(&mut head.options, dialogue.may_think(), &mut losses);
+    } else {
+        fit_thinking(&mut head, &dialogue, target, &mut losses);
+    }
     fit(&mut head, &dialogue, &mut losses);
     let mut writing = Writing::new(WIRE, &session.extra);
     writing.set("modelId", model.as_str());
-    let mut encoder = Encoder { losses };
+    let mut encoder = Encoder { target, losses };
     let system: Vec<Json> = dialogue.system.iter().map(|(_, block)| system(block)).collect();
     if !system.is_empty() {
         writing.set("system", system);
@@ -53,9 +64,25 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     let messages: Vec<Json> = dialogue.messages.iter().map(|message| encoder.message(message)).collect();
     writing.set("messages", messages);
     settings::write(&head, &mut writing);
-    let Encoder { mut losses } = encoder;
+    let Encoder { mut losses, .. } = encoder;
     losses.extend(dialogue.losses);
     (Json::Object(writing.finish(REQUEST)), losses)
+}
+
+/// Whether a model may take video: one that the table does not know may.
+fn takes_video(target: Target) -> bool {
+    !target.is_known || target.row.media.contains(&Medium::Video)
+}
+
+/// Whether a model may read media from S3; Claude does not.
+fn reads_s3(target: Target) -> bool {
+    !(target.is_known && target.row.maker == "Anthropic")
+}
+
+/// Whether a model may take a part of a result that is kept as it came.
+fn takes(target: Target, kind: &str, raw: &Object) -> bool {
+    let in_s3 = raw.get("source").and_then(Json::as_object).is_some_and(|source| source.contains("s3Location"));
+    (kind != "video" || takes_video(target)) && (!in_s3 || reads_s3(target))
 }
 
 fn is_id(c: char) -> bool {
@@ -104,22 +131,36 @@ fn verifies(reasoning: &Reasoning, model: &str) -> bool {
     })
 }
 
+/// Thinking in the terms of the model. Only Claude is told here how to think: others have no common setting.
+fn fit_thinking(head: &mut Session, dialogue: &Dialogue<'_>, target: Target, losses: &mut Vec<Loss>) {
+    let options = &mut head.options;
+    fit::thinking(options, target, dialogue.may_think(), losses);
+    let is_claude = target.row.maker == "Anthropic";
+    if options.reasoning.take_if(|effort| !is_claude || *effort == Effort::None).is_some() {
+        losses.push(Loss::encode(LossKind::Dropped, "options.reasoning", "there is no way to tell this model here"));
+    }
+    fit::room(options, target, None, losses);
+}
+
 /// Makes settings and tools fit what the vendor takes.
 fn fit(head: &mut Session, dialogue: &Dialogue<'_>, losses: &mut Vec<Loss>) {
     let options = &mut head.options;
     let counted = |number: &Number| number.as_u64().is_some_and(|count| count > 0);
     let within = |number: &Number| number.is_json() && (0.0..=1.0).contains(&number.as_f64());
     options.max_tokens = options.max_tokens.take().filter(counted);
+    let given = options.temperature.clone();
     options.temperature = options
         .temperature
         .take()
         .filter(Number::is_json)
         .map(|number| if within(&number) { number } else { Number::from(u64::from(number.as_f64() > 1.0)) });
+    if options.temperature != given {
+        losses.push(Loss::encode(LossKind::Coerced, "options.temperature", "it is from 0 to 1 with the vendor"));
+    }
     options.top_p = options.top_p.take().filter(within);
     options.top_k = options.top_k.take().filter(|number| number.as_u64().is_some());
     options.budget_tokens = options.budget_tokens.take().filter(counted);
     options.stop.retain(|text| !text.trim().is_empty());
-    losses.push(Loss::encode(LossKind::Coerced, "options.temperature", "it is from 0 to 1 with the vendor"));
     let formats = |kind: &ResponseKind| *kind == ResponseKind::JsonSchema;
     head.response_format =
         head.response_format.take().filter(|format| formats(&format.kind) && format.schema.as_object().is_some());
@@ -187,6 +228,7 @@ fn is_part(kind: &str, raw: &Object) -> bool {
 }
 
 struct Encoder {
+    target: Target,
     losses: Vec<Loss>,
 }
 
@@ -216,7 +258,8 @@ impl Encoder {
     fn media(&mut self, at: At, content: &Block, media: &Media, side: Side) -> Json {
         let is_own = content.extra.part(WIRE).is_some();
         let sent = if is_own { media.clone() } else { media::named(media) };
-        if let Some(value) = media::write(&sent, &content.extra).filter(|_| side == Side::User) {
+        let is_here = sent.inline.is_some() || reads_s3(self.target);
+        if let Some(value) = media::write(&sent, &content.extra).filter(|_| side == Side::User && is_here) {
             return value;
         }
         self.losses.push(Loss::encode(LossKind::Textified, at.path(""), "the vendor does not take such media here"));
@@ -280,11 +323,14 @@ impl Encoder {
                 Some(text_value(&data.json.to_text()))
             }
             Part::Text(_) | Part::Data(_) => Some(block::part_value(part)),
-            Part::Media(media) => media::write(&media::named(media), &Extra::NONE).or_else(|| {
-                textified("the vendor does not take such media");
-                Some(text_value(&placeholder(media)))
-            }),
-            Part::Other { kind, raw } if is_part(kind, raw) => {
+            Part::Media(media) => {
+                let sent = media::write(&media::named(media), &Extra::NONE);
+                sent.filter(|_| media.inline.is_some() || reads_s3(self.target)).or_else(|| {
+                    textified("the vendor does not take such media");
+                    Some(text_value(&placeholder(media)))
+                })
+            }
+            Part::Other { kind, raw } if is_part(kind, raw) && takes(self.target, kind, raw) => {
                 Some(Json::Object([(kind.as_str(), Json::Object(raw.clone()))].into_iter().collect()))
             }
             Part::Other { raw, .. } => {

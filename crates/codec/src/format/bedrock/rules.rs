@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use turnkeep_model::json::{Node, Text};
 
 use crate::lint::Severity;
+use crate::models::{self, Medium, Row};
 use crate::wire::rule::{Evidence, Found, Rule, at, items};
 use crate::wire::view::{Block, Message, Place, View, missing, repeated};
 
@@ -74,6 +75,34 @@ pub static RULES: &[Rule] = &[
         Evidence::Stated("Claude takes thinking back only with its signature, by the documentation"),
         "send thinking only with the signature it came with",
         unsigned,
+    ),
+    error(
+        "BE-SOURCE",
+        Evidence::Stated("the bytes of media are in the request or in S3, by the service model"),
+        "send the bytes; the vendor reads from no other address",
+        sources,
+    ),
+    error(
+        "BE-S3",
+        Evidence::Answer("This model doesn't support the s3Uri field. Remove s3Uri and try again."),
+        "send the bytes",
+        s3_sources,
+    ),
+    error(
+        "BE-VIDEO",
+        Evidence::Answer(
+            "This model doesn't support the video content block that you provided. Update the content block and try again.",
+        ),
+        "describe it in words, or ask a model that takes video",
+        videos,
+    ),
+    warning(
+        "BE-THINKFIRST",
+        Evidence::Answer(
+            "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block",
+        ),
+        "send the thinking back, or turn it off until the user speaks again",
+        thinking_first,
     ),
     warning(
         "BE-ALT",
@@ -242,6 +271,67 @@ fn unsigned(view: &View<'_, '_>) -> Found {
     };
     let signs = view.body.get_str("modelId").is_none_or(|model| model.contains("claude"));
     each(view, "reasoningContent", "", "thinking has no signature", |inner| signs && is_unsigned(inner))
+}
+
+/// The kinds of blocks that hold media.
+const MEDIA: &[&str] = &["image", "document", "video", "audio"];
+
+/// The blocks of media, also those inside results, with their places.
+fn media<'v, 'b, 'a>(view: &'v View<'b, 'a>) -> impl Iterator<Item = (String, &'static str, &'b Node<'a>)> {
+    let own = MEDIA.iter().flat_map(move |kind| {
+        of_kind(view, kind).map(move |block| (format!("{}.{kind}", block.place), *kind, block.node))
+    });
+    let inside = of_kind(view, "toolResult").flat_map(|block| {
+        let parts = items(block.node, "content").iter().enumerate();
+        parts.flat_map(move |(part, node)| {
+            MEDIA.iter().filter_map(move |kind| {
+                Some((format!("{}.toolResult.content[{part}].{kind}", block.place), *kind, node.get(kind)?))
+            })
+        })
+    });
+    own.chain(inside)
+}
+
+fn sources(view: &View<'_, '_>) -> Found {
+    let is_address = |text: Option<Cow<'_, str>>| text.is_some_and(|text| text.starts_with("http"));
+    let is_wrong = |source: &Node<'_>| {
+        let known = ["bytes", "s3Location", "text", "content"];
+        let strange =
+            source.as_object().is_some_and(|keys| !keys.iter().any(|(key, _)| known.iter().any(|k| key.is(k))));
+        let away = source.get("s3Location").is_some_and(|place| is_address(place.get_str("uri")));
+        strange || away || is_address(source.get_str("bytes"))
+    };
+    let wrong = media(view).filter(|(.., node)| node.get("source").is_some_and(is_wrong));
+    wrong.map(|(at, ..)| (format!("{at}.source"), "the bytes are neither here nor in S3".to_owned())).collect()
+}
+
+/// The row of the model that the body names, where there is one.
+fn row(view: &View<'_, '_>) -> Option<&'static Row> {
+    let model = view.body.get_str("modelId")?;
+    Some(models::of(super::WIRE, None, &model)).filter(|target| target.is_known).map(|target| target.row)
+}
+
+fn s3_sources(view: &View<'_, '_>) -> Found {
+    let refuses = row(view).is_some_and(|row| row.maker == "Anthropic");
+    let in_s3 = media(view).filter(|(.., node)| refuses && at(node, &["source", "s3Location"]).is_some());
+    in_s3.map(|(at, ..)| (format!("{at}.source.s3Location"), "this model reads nothing from S3".to_owned())).collect()
+}
+
+fn videos(view: &View<'_, '_>) -> Found {
+    let refuses = row(view).is_some_and(|row| !row.media.contains(&Medium::Video));
+    let videos = media(view).filter(|(_, kind, _)| refuses && *kind == "video");
+    videos.map(|(at, ..)| (at, "this model takes no video".to_owned())).collect()
+}
+
+fn thinking_first(view: &View<'_, '_>) -> Found {
+    let thinking = at(view.body, &["additionalModelRequestFields", "thinking", "type"]).and_then(Node::as_str);
+    let last = view.messages.iter().enumerate().rfind(|(_, message)| message.role == "assistant");
+    let Some((index, last)) = last.filter(|_| thinking.as_deref() == Some("enabled")) else { return Vec::new() };
+    let blocks = view.blocks_of(last);
+    let calls = blocks.iter().any(|block| block.kind == "toolUse");
+    let begins = blocks.first().is_some_and(|block| block.kind == "reasoningContent");
+    let what = "the last answer does not begin with thinking".to_owned();
+    (calls && !begins).then(|| (format!("messages[{index}].content[0]"), what)).into_iter().collect()
 }
 
 fn alternate(view: &View<'_, '_>) -> Found {

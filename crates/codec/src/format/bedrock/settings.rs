@@ -1,7 +1,7 @@
 //! Settings and tools of a request, both ways.
 
 use turnkeep_model::json::{self, Json, Node, Object};
-use turnkeep_model::{Number, Options, ResponseFormat, ResponseKind, Session, ToolChoice, ToolMode, ToolSpec};
+use turnkeep_model::{Effort, Number, Options, ResponseFormat, ResponseKind, Session, ToolChoice, ToolMode, ToolSpec};
 
 use super::WIRE;
 use crate::wire::fields::{Fields, Writing, in_order, spelled_order};
@@ -9,7 +9,7 @@ use crate::wire::fields::{Fields, Writing, in_order, spelled_order};
 const INFERENCE: &[&str] = &["maxTokens", "temperature", "topP", "stopSequences"];
 const TOOLS: &[&str] = &["tools", "toolChoice"];
 const TOOL: &[&str] = &["name", "description", "inputSchema", "strict"];
-const MORE: &[&str] = &["thinking", "top_k"];
+const MORE: &[&str] = &["thinking", "output_config", "top_k"];
 const SCHEMA: &[&str] = &["name", "description", "schema"];
 
 /// Takes the settings of a request body.
@@ -67,6 +67,12 @@ fn read_more(inner: &mut Object, options: &mut Options) {
     if let Some(budget) = enabled.and_then(|thinking| thinking.get("budget_tokens")?.as_number().cloned()) {
         inner.remove("thinking");
         options.budget_tokens = Some(budget);
+    }
+    let output = inner.get("output_config").and_then(Json::as_object).filter(|output| output.len() == 1);
+    let effort = output.and_then(|output| output.get_str("effort")).map(|word| Effort::from_word(&word));
+    if let Some(effort) = effort.filter(|effort| *effort != Effort::None) {
+        inner.remove("output_config");
+        options.reasoning = Some(effort);
     }
 }
 
@@ -200,6 +206,10 @@ fn more(options: &Options) -> Object {
     if let Some(budget) = &options.budget_tokens {
         let thinking = [("type", Json::from("enabled")), ("budget_tokens", Json::Number(budget.clone()))];
         object.push("thinking", thinking.into_iter().collect::<Object>());
+    }
+    if let Some(effort) = options.reasoning.as_ref().filter(|effort| **effort != Effort::None) {
+        let output: Object = [("effort", Json::from(effort.as_str()))].into_iter().collect();
+        object.push("output_config", output);
     }
     if let Some(top_k) = &options.top_k {
         object.push("top_k", top_k.clone());

@@ -10,6 +10,7 @@ use super::{FORMAT, restore};
 use crate::codec::DecodeOptions;
 use crate::input::{Document, Input};
 use crate::lint::{Finding, Rule, Severity, Strictness};
+use crate::models;
 use crate::sniff::Confidence;
 use crate::wire::{Kind, Wire};
 
@@ -71,5 +72,6 @@ fn check(body: &Node<'_>, text: Option<&str>, strictness: Strictness) -> Vec<Fin
             findings.push(Finding { rule: rule.id, severity, at, line, what });
         }
     }
+    findings.extend(models::findings(FORMAT, None, body, text, strictness));
     findings
 }

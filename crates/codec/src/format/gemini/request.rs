@@ -5,6 +5,8 @@ use turnkeep_model::{Author, Block, Body, Data, Loss, LossKind, Part, Reasoning,
 
 use super::{FORMAT, options, restore, settle, signature};
 use crate::codec::EncodeOptions;
+use crate::models;
+use crate::models::settle::is_of_session;
 use crate::wire::Kind;
 use crate::wire::prefix::is_of_other_account;
 use crate::wire::repair::{History, IdRule, Piece, Sends, speaker};
@@ -30,14 +32,19 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
         body.push("systemInstruction", Json::Object([("parts", Json::Array(parts))].into_iter().collect::<Object>()));
     }
     body.push("contents", contents(&talk));
-    body.push("model", model);
+    body.push("model", model.as_str());
     if own {
         let rest = session.extra.fields(FORMAT).into_iter().flat_map(Object::iter);
         for (key, value) in rest.filter(|(key, _)| !matches!(&*key.to_str_lossy(), "contents" | "model")) {
             body.push(key.clone(), value.clone());
         }
     }
-    options::put(&writable(session, own, &mut losses), &mut body);
+    let is_same_model = own && is_of_session(session, FORMAT, "model", &model);
+    let mut head = writable(session, own, &mut losses);
+    if !is_same_model {
+        settle::thinking(&mut head.options, models::of(FORMAT, None, &model), &mut losses);
+    }
+    options::put(&head, &mut body);
     (Json::Object(body), losses)
 }
 

@@ -1,9 +1,11 @@
 //! What of a session's settings and media the vendor takes.
 
 use turnkeep_model::json::{Json, Number};
-use turnkeep_model::{Body, Effort, Extra, Loss, LossKind, Media, Options, Session, ToolSpec};
+use turnkeep_model::{Body, Extra, Loss, LossKind, Media, Options, Session, ToolSpec};
 
 use crate::format::openai_chat::request::clamp;
+use crate::models::Target;
+use crate::models::fit::{self, ThinkingMode};
 use crate::wire::degrade;
 use crate::wire::repair::{History, legal_name};
 
@@ -80,22 +82,18 @@ fn options(options: &mut Options, losses: &mut Vec<Loss>) {
         options.stop.truncate(MOST_STOPS);
         losses.push(Loss::encode(LossKind::Truncated, "options.stop[5]", "at most five texts can end an answer"));
     }
-    options.reasoning = options.reasoning.take().and_then(|effort| level(effort, losses));
-    // The vendor takes a level or a budget, not both.
-    let budget = options.budget_tokens.take().filter(|_| options.reasoning.is_none());
-    options.budget_tokens = budget.filter(|budget| budget.as_i64().is_some_and(|tokens| tokens >= -1));
 }
 
-/// The level of thinking that the vendor has a word for.
-fn level(effort: Effort, losses: &mut Vec<Loss>) -> Option<Effort> {
-    let nearest = match &effort {
-        Effort::Minimal | Effort::Low | Effort::Medium | Effort::High => return Some(effort),
-        Effort::XHigh | Effort::Max => Effort::High,
-        _ => return None,
-    };
-    let what = "this wire knows minimal, low, medium and high";
-    losses.push(Loss::encode(LossKind::Coerced, "options.reasoning", what));
-    Some(nearest)
+/// Thinking as the model takes it: a level, or a budget that is nothing where it is not to think.
+pub(super) fn thinking(options: &mut Options, target: Target, losses: &mut Vec<Loss>) {
+    let mode = fit::thinking(options, target, true, losses);
+    if mode == ThinkingMode::Off {
+        options.reasoning = None;
+        options.budget_tokens = target.row.budget.map(|_| 0u64.into());
+        let what = "this model is mode not to think by a budget of 0";
+        losses.push(Loss::encode(LossKind::Coerced, "options.reasoning", what));
+        losses.push(Loss::encode(LossKind::Synthesised, "options.budget_tokens", what));
+    }
 }
 
 /// Whether the vendor takes some media: bytes of a known type, or a place it can read.

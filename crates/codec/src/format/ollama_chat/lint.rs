@@ -7,6 +7,7 @@ use crate::codec::DecodeOptions;
 use crate::input::{Document, Input};
 use crate::lint::Severity::{Error, Warning};
 use crate::lint::{Finding, Strictness};
+use crate::models;
 use crate::wire::Kind;
 
 /// One thing that Ollama refuses or does not like.
@@ -117,6 +118,7 @@ fn check(body: &Node<'_>, text: &str, strictness: Strictness) -> Vec<Finding> {
         }
     }
     findings.extend(unpaired(messages, text));
+    findings.extend(models::findings(super::ID, None, body, Some(text), strictness));
     findings
 }
 

@@ -1,11 +1,14 @@
 //! The next request of any session: made valid for Ollama, then written.
 
 use turnkeep_model::json::{Json, Number};
-use turnkeep_model::{Author, Block, Body, CallId, Effort, Extra, Loss, LossKind, Media, ResponseKind, Session};
+use turnkeep_model::{Author, Block, Body, CallId, Extra, Loss, LossKind, Media, ResponseKind, Session};
 
 use super::{ID, body, restore};
 use crate::codec::EncodeOptions;
 use crate::format::openai_chat::request::{clamp, settle_result};
+use crate::models::fit::{self, ThinkingMode};
+use crate::models::settle::is_of_session;
+use crate::models::{self, Target};
 use crate::wire::Kind;
 use crate::wire::repair::{History, Sends, speaker};
 
@@ -18,8 +21,11 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
     let own = kind.is_some_and(|word| Kind::from_word(&word).is_some());
     let mut history = history(session, own);
     let mut losses = std::mem::take(&mut history.losses);
-    let mut head = head(session, own, &mut losses);
     let model = model(session, own, wanted, &mut losses);
+    let mut head = head(session, own, &mut losses);
+    if !(own && is_of_session(session, ID, "model", &model)) {
+        fit_thinking(&mut head, models::of(ID, None, &model), &mut losses);
+    }
     head.extra.part_mut(ID).fields.remove("model");
     head.extra.tidy();
     let (blocks, _) = history.into_blocks();
@@ -128,7 +134,6 @@ fn head(session: &Session, own: bool, losses: &mut Vec<Loss>) -> Session {
     options.top_k = options.top_k.take().filter(whole);
     options.seed = options.seed.take().filter(|seed| seed.as_i64().is_some());
     options.stop.retain(|text| !text.is_empty());
-    options.reasoning = options.reasoning.take().and_then(|effort| level(effort, losses));
     if head
         .response_format
         .as_ref()
@@ -139,14 +144,11 @@ fn head(session: &Session, own: bool, losses: &mut Vec<Loss>) -> Session {
     head
 }
 
-/// The level of thinking that Ollama knows.
-fn level(effort: Effort, losses: &mut Vec<Loss>) -> Option<Effort> {
-    let nearest = match &effort {
-        Effort::None | Effort::Low | Effort::Medium | Effort::High => return Some(effort),
-        Effort::Minimal => Effort::Low,
-        Effort::XHigh | Effort::Max => Effort::High,
-        _ => return None,
-    };
-    losses.push(Loss::encode(LossKind::Coerced, "options.reasoning", "this wire knows low, medium and high"));
-    Some(nearest)
+/// Thinking as the model takes it: a level, or a switch. Ollama has no budget.
+fn fit_thinking(head: &mut Session, target: Target, losses: &mut Vec<Loss>) {
+    head.extra.part_mut(ID).fields.remove("think");
+    let mode = fit::thinking(&mut head.options, target, true, losses);
+    if mode == ThinkingMode::On && head.options.reasoning.is_none() {
+        head.extra.part_mut(ID).fields.set("think", true);
+    }
 }

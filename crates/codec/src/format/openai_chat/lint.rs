@@ -2,7 +2,7 @@
 
 mod history;
 mod rules;
-pub(crate) mod settings;
+mod settings;
 mod view;
 
 use turnkeep_model::{Error, ErrorKind, Result, line_and_column};
@@ -10,6 +10,7 @@ use turnkeep_model::{Error, ErrorKind, Result, line_and_column};
 use super::profile::{self, Profile};
 use crate::input::{Document, Input};
 use crate::lint::{Finding, Severity, Strictness};
+use crate::models;
 use crate::wire::Kind;
 use view::Request;
 
@@ -54,6 +55,7 @@ fn check(request: &Request<'_>, text: &str, profile: &Profile, strictness: Stric
         (rule.check)(request, profile, &mut hits);
         findings.extend(hits.into_iter().map(|hit| finding(rule, hit, text, strictness)));
     }
+    findings.extend(models::findings(super::ID, Some(profile.name), request.body, Some(text), strictness));
     findings
 }
 

@@ -6,11 +6,12 @@ use turnkeep_model::{
     ToolMode, ToolResult, ToolSpec, Turn,
 };
 
-use super::lint::settings::{knows_no_system, takes_no_stop};
 use super::profile::{EffortIn, Profile, ThinkingIn};
 use super::{ID, media, options, profile, restore};
 use crate::codec::EncodeOptions;
 use crate::format::responses::is_strict;
+use crate::models::settle::is_of_session;
+use crate::models::{self, Target, fit};
 use crate::wire::Kind;
 use crate::wire::repair::{History, INTERRUPTED, Piece, Sends, legal_name, speaker};
 
@@ -26,10 +27,12 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
     let keeps = own && profile.name == origin.name && !profile.strict;
     let mut history = history(session, profile, keeps);
     let mut losses = std::mem::take(&mut history.losses);
-    let mut head = head(session, profile, keeps, &mut losses);
     let model = model(session, profile, own, wanted, &mut losses);
+    let target = models::of(ID, Some(profile.name), &model);
+    let is_same_model = own && profile.name == origin.name && is_of_session(session, ID, "model", &model);
+    let mut head = head(session, profile, keeps, Some(target).filter(|_| !is_same_model), &mut losses);
     if matches!(profile.name, "openai" | "azure") {
-        of_model(&model, &mut history, &mut head, &mut losses);
+        of_model(target, &mut history, &mut head, &mut losses);
     }
     head.extra.part_mut(ID).fields.remove("model");
     head.extra.tidy();
@@ -40,11 +43,7 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
 }
 
 /// What OpenAI's models do not take, and what its strict schemas have to be.
-fn of_model(model: &str, history: &mut History, head: &mut Session, losses: &mut Vec<Loss>) {
-    if takes_no_stop(model) && !head.options.stop.is_empty() {
-        head.options.stop.clear();
-        losses.push(Loss::encode(LossKind::Dropped, "options.stop", "this model takes no text that ends an answer"));
-    }
+fn of_model(target: Target, history: &mut History, head: &mut Session, losses: &mut Vec<Loss>) {
     for (index, tool) in head.tools.iter_mut().enumerate() {
         if tool.strict == Some(true) && !is_closed(&tool.parameters) {
             tool.strict = None;
@@ -53,7 +52,7 @@ fn of_model(model: &str, history: &mut History, head: &mut Session, losses: &mut
         }
     }
     let is_system = |piece: &&mut Piece| matches!(piece.block.author, Author::System | Author::Developer);
-    for piece in history.pieces.iter_mut().filter(|_| knows_no_system(model)).filter(is_system) {
+    for piece in history.pieces.iter_mut().filter(|_| !target.row.system).filter(is_system) {
         piece.block.author = Author::User;
         losses.push(Loss::encode(LossKind::Coerced, piece.at("author"), "this model knows no system text"));
     }
@@ -289,7 +288,7 @@ fn model(session: &Session, profile: &Profile, own: bool, wanted: &EncodeOptions
 }
 
 /// The session without its turns, its settings as the vendor takes them.
-fn head(session: &Session, profile: &Profile, own: bool, losses: &mut Vec<Loss>) -> Session {
+fn head(session: &Session, profile: &Profile, own: bool, target: Option<Target>, losses: &mut Vec<Loss>) -> Session {
     let mut head = session.head();
     if !own {
         head.extra.remove(ID);
@@ -302,6 +301,9 @@ fn head(session: &Session, profile: &Profile, own: bool, losses: &mut Vec<Loss>)
     }
     head.tools.iter_mut().enumerate().for_each(|(index, tool)| settle_tool(index, tool, losses));
     let has_tools = !head.tools.is_empty() || head.extra.fields(ID).is_some_and(|fields| fields.contains("tools"));
+    if let Some(target) = target {
+        settle_thinking(&mut head.options, profile, target, losses);
+    }
     settle_options(&mut head.options, profile, has_tools, losses);
     settle_format(&mut head, losses);
     name_fields(&mut head, profile);
@@ -346,6 +348,15 @@ fn settle_options(options: &mut Options, profile: &Profile, has_tools: bool, los
         }
     }
     options.parallel_tool_calls = options.parallel_tool_calls.filter(|_| has_tools);
+}
+
+/// Thinking in the terms of the model, where the vendor takes its settings as they are.
+fn settle_thinking(options: &mut Options, profile: &Profile, target: Target, losses: &mut Vec<Loss>) {
+    let is_openai = matches!(profile.name, "openai" | "azure");
+    if matches!(profile.effort, EffortIn::Word(_)) && (target.is_known || is_openai) {
+        fit::thinking(options, target, true, losses);
+        options.budget_tokens = None;
+    }
 }
 
 pub(crate) fn clamp(value: &mut Option<Number>, low: f64, high: f64, name: &str, losses: &mut Vec<Loss>) {

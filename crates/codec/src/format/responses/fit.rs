@@ -1,49 +1,12 @@
 //! Settings, tools and media that a model of this wire takes.
 
 use turnkeep_model::json::{Json, Number, Object};
-use turnkeep_model::{
-    Effort, Loss, LossKind, Media, Options, ResponseFormat, ResponseKind, Session, ToolMode, ToolSpec,
-};
+use turnkeep_model::{Loss, Media, Options, ResponseFormat, ResponseKind, Session, ToolMode, ToolSpec};
 
 use super::next::Aim;
 use super::part;
+use crate::models::fit;
 use crate::wire::repair::legal_name;
-
-/// What is known of the models whose names begin so.
-struct Model {
-    begins: &'static str,
-    /// The efforts it takes; none where it does not think.
-    efforts: &'static [Effort],
-    /// Whether it takes a temperature.
-    samples: bool,
-}
-
-const ALL_EFFORTS: &[Effort] =
-    &[Effort::None, Effort::Minimal, Effort::Low, Effort::Medium, Effort::High, Effort::XHigh, Effort::Max];
-
-/// Longer names first. What is not here takes everything.
-const MODELS: &[Model] = &[
-    Model {
-        begins: "gpt-5.",
-        efforts: &[Effort::None, Effort::Low, Effort::Medium, Effort::High, Effort::XHigh],
-        samples: false,
-    },
-    Model { begins: "gpt-5", efforts: &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High], samples: false },
-    Model { begins: "gpt-4", efforts: &[], samples: true },
-    Model { begins: "gpt-3.5", efforts: &[], samples: true },
-    Model { begins: "chatgpt-", efforts: &[], samples: true },
-    Model { begins: "o1", efforts: &[Effort::Low, Effort::Medium, Effort::High], samples: false },
-    Model { begins: "o3", efforts: &[Effort::Low, Effort::Medium, Effort::High], samples: false },
-    Model { begins: "o4", efforts: &[Effort::Low, Effort::Medium, Effort::High], samples: false },
-];
-
-/// How the names of models that think begin.
-pub(super) const THINKING: &[&str] = &["o1", "o3", "o4", "gpt-5"];
-
-/// Whether a model of those cannot but think. Later ones may be told not to, or choose to.
-pub(super) fn always_thinks(model: &str) -> bool {
-    !model.starts_with("gpt-5.")
-}
 
 /// The fewest tokens that an answer may be limited to.
 const FEWEST_TOKENS: u64 = 16;
@@ -54,13 +17,12 @@ pub(super) fn settings(session: &mut Session, aim: &Aim) -> Vec<Loss> {
     if aim.is_same_model {
         return losses;
     }
-    let model = MODELS.iter().find(|model| aim.model.starts_with(model.begins));
     tools(&mut session.tools);
     session.response_format = session.response_format.take().and_then(format);
     let options = &mut session.options;
     choice(options, &session.tools);
-    sampling(options, model, &mut losses);
-    effort(options, model, &mut losses);
+    sampling(options);
+    fit::thinking(options, aim.target, true, &mut losses);
     losses
 }
 
@@ -158,17 +120,9 @@ fn choice(options: &mut Options, tools: &[ToolSpec]) {
     }
 }
 
-fn sampling(options: &mut Options, model: Option<&Model>, losses: &mut Vec<Loss>) {
-    let samples = model.is_none_or(|model| model.samples);
-    for (value, most, at) in
-        [(&mut options.temperature, 2, "options.temperature"), (&mut options.top_p, 1, "options.top_p")]
-    {
-        if !samples && value.take().is_some() {
-            losses.push(Loss::encode(LossKind::Dropped, at, "this model does not take it"));
-        } else {
-            *value = value.take().and_then(|number| within(number, most));
-        }
-    }
+fn sampling(options: &mut Options) {
+    options.temperature = options.temperature.take().and_then(|number| within(number, 2));
+    options.top_p = options.top_p.take().and_then(|number| within(number, 1));
     options.max_tokens = options.max_tokens.take().and_then(|tokens| {
         let count = tokens.as_u64()?;
         Some(if count < FEWEST_TOKENS { Number::from(FEWEST_TOKENS) } else { tokens })
@@ -182,31 +136,6 @@ fn within(number: Number, most: u64) -> Option<Number> {
         value if value < 0.0 => Some(Number::from(0u64)),
         value if value > most as f64 => Some(Number::from(most)),
         _ => Some(number),
-    }
-}
-
-/// The nearest effort that the model takes; a budget stands for one where none is said.
-fn effort(options: &mut Options, model: Option<&Model>, losses: &mut Vec<Loss>) {
-    let efforts = model.map_or(ALL_EFFORTS, |model| model.efforts);
-    let budget = options.budget_tokens.as_ref().map(Number::as_f64);
-    let wanted = options.reasoning.take().or_else(|| budget.map(of_budget));
-    let Some(wanted) = wanted else { return };
-    let rank = |effort: &Effort| ALL_EFFORTS.iter().position(|other| other == effort);
-    let nearest =
-        rank(&wanted).and_then(|own| efforts.iter().min_by_key(|effort| rank(effort).unwrap_or(0).abs_diff(own)));
-    if nearest != Some(&wanted) {
-        let what = format!("this model does not think with effort {wanted}");
-        losses.push(Loss::encode(LossKind::Coerced, "options.reasoning", what));
-    }
-    options.reasoning = nearest.cloned();
-}
-
-fn of_budget(tokens: f64) -> Effort {
-    match tokens {
-        tokens if tokens <= 0.0 => Effort::None,
-        tokens if tokens <= 4096.0 => Effort::Low,
-        tokens if tokens <= 16384.0 => Effort::Medium,
-        _ => Effort::High,
     }
 }
 

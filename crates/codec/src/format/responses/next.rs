@@ -6,6 +6,7 @@ use turnkeep_model::{Author, Block, Body, Loss, LossKind, Session};
 use super::profile::{OPENAI, Profile};
 use super::{FORMAT, answer, fit, message, repair, request};
 use crate::codec::EncodeOptions;
+use crate::models::{self, Target};
 use crate::wire::repair::{History, IdRule};
 
 /// The longest name of a tool.
@@ -15,6 +16,8 @@ const LONGEST_NAME: usize = 64;
 pub(super) struct Aim {
     /// The model.
     pub(super) model: String,
+    /// What is known of it.
+    pub(super) target: Target,
     /// Who runs it.
     pub(super) provider: String,
     /// What is particular about them.
@@ -83,7 +86,8 @@ fn aim(session: &Session, options: &EncodeOptions) -> (Aim, Vec<Loss>) {
     let is_stored = fields.and_then(|fields| fields.get("store")).and_then(Json::as_bool) != Some(false);
     let keeps_items = profile.keeps_items && is_stored;
     let account = options.account.clone();
-    (Aim { model, provider, profile, is_home, is_same_model, keeps_items, server_holds_items, account }, losses)
+    let target = models::of(FORMAT, Some(profile.name), &model);
+    (Aim { model, target, provider, profile, is_home, is_same_model, keeps_items, server_holds_items, account }, losses)
 }
 
 fn of_model(model: &str) -> String {

@@ -6,7 +6,8 @@ use turnkeep_model::{
 };
 
 use super::next::Aim;
-use super::{FORMAT, fit, item, part};
+use super::{FORMAT, item, part};
+use crate::models::Thinks;
 use crate::wire::prefix::is_of_other_account;
 use crate::wire::repair::{History, INTERRUPTED, Piece, Sends, speaker};
 
@@ -253,10 +254,10 @@ fn is_id_of(block: &Block, id: &ItemId, aim: &Aim) -> bool {
 
 /// A call that thinking led to names it by its id: where that thinking is not sent, the id must not be either.
 pub(super) fn ids_without_reasoning(history: &mut History, session: &Session, aim: &Aim) {
-    let is_thinking = fit::THINKING.iter().any(|begins| aim.model.starts_with(begins));
+    let is_thinking = aim.target.is_known && aim.target.row.thinks != Thinks::Never;
     let has_thought = |piece: &Piece| matches!(piece.block.body, Body::Reasoning(_));
     let is_told = session.options.reasoning.as_ref().is_some_and(|effort| *effort != Effort::None);
-    let thinks = fit::always_thinks(&aim.model) || is_told || history.pieces.iter().any(has_thought);
+    let thinks = aim.target.row.thinks == Thinks::Always || is_told || history.pieces.iter().any(has_thought);
     if !aim.profile.reasoning_needs_follower || !is_thinking || !thinks || aim.server_holds_items {
         return;
     }

@@ -4,7 +4,7 @@
 
 mod bodies;
 mod check;
-mod sources;
+pub(crate) mod sources;
 
 use turnkeep_model::Archive;
 use turnkeep_testkit::{for_all, generate};

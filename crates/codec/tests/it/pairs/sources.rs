@@ -10,15 +10,15 @@ use turnkeep_testkit::golden::Case;
 use crate::recorded::wire;
 
 /// A file or a recorded body, and the session in it.
-pub(super) struct Source {
-    pub(super) name: String,
-    pub(super) from: &'static str,
-    pub(super) bytes: Vec<u8>,
-    pub(super) decoded: Decoded,
+pub(crate) struct Source {
+    pub(crate) name: String,
+    pub(crate) from: &'static str,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) decoded: Decoded,
 }
 
 /// Every fixture of every format that can be read.
-pub(super) fn fixtures() -> Vec<Source> {
+pub(crate) fn fixtures() -> Vec<Source> {
     let mut found = Vec::new();
     for codec in format::ALL.iter().filter(|codec| codec.spec().reads) {
         let from = codec.spec().id;
@@ -58,7 +58,12 @@ const HARD: &[&str] = &[
 
 /// Recorded requests with tools, thinking or media in their history: every tenth, or all where `TURNKEEP_PAIRS` is
 /// `all`. Nothing where there is no corpus; `test` is told to be skipped then.
-pub(super) fn recorded(test: &str) -> Option<Vec<Source>> {
+pub(crate) fn recorded(test: &str) -> Option<Vec<Source>> {
+    recorded_where(test, |features| features.iter().any(|feature| HARD.contains(&feature.as_str())))
+}
+
+/// Recorded requests whose features are wanted, in the same numbers.
+pub(crate) fn recorded_where(test: &str, is_wanted: fn(&[String]) -> bool) -> Option<Vec<Source>> {
     let Some(folder) = std::env::var_os("TURNKEEP_CORPUS").map(PathBuf::from) else {
         println!("skipped: {test}: TURNKEEP_CORPUS names no folder of recorded bodies");
         return None;
@@ -69,19 +74,19 @@ pub(super) fn recorded(test: &str) -> Option<Vec<Source>> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
     files.sort();
     let texts = files.iter().map(|file| std::fs::read_to_string(file).unwrap());
-    let hard = texts.flat_map(|text| text.lines().filter_map(hard_request).collect::<Vec<_>>());
-    Some(hard.step_by(every).filter_map(source).collect())
+    let wanted = texts.flat_map(|text| text.lines().filter_map(|line| request(line, is_wanted)).collect::<Vec<_>>());
+    Some(wanted.step_by(every).filter_map(source).collect())
 }
 
 type Record = (String, &'static str, Json);
 
-fn hard_request(line: &str) -> Option<Record> {
+fn request(line: &str, is_wanted: fn(&[String]) -> bool) -> Option<Record> {
     let Json::Object(mut record) = json::parse_with(line, Nan::Accept).unwrap().into_json() else { return None };
     let (_, from) =
         DIALECTS.iter().find(|(dialect, _)| record.get_str("dialect").is_some_and(|own| own == *dialect))?;
     let features = record.get("features")?.as_array()?;
-    let is_hard = features.iter().any(|feature| feature.as_str().is_some_and(|word| HARD.contains(&&*word)));
-    let wanted = is_hard && record.get_str("kind")? == "request";
+    let features: Vec<String> = features.iter().filter_map(|feature| Some(feature.as_str()?.into_owned())).collect();
+    let wanted = is_wanted(&features) && record.get_str("kind")? == "request";
     wanted.then(|| Some((record.get_str("id")?.into_owned(), *from, record.remove("body")?)))?
 }
 

@@ -61,13 +61,11 @@ pub(in super::super) static RULES: &[Rule] = &[
         "begin with the user; newer models do not insist",
         first,
     ),
-    warning(
-        "AN-PREFILL",
-        Evidence::Answer(
-            "This model does not support assistant message prefill. The conversation must end with a user message.",
-        ),
-        "end with the user, unless an older model is to go on from there",
-        prefill,
+    error(
+        "AN-URL",
+        Evidence::Answer("messages.0.content.1.image.source.base64.data: URL sources are not supported"),
+        "send the bytes; only Anthropic itself reads from addresses",
+        url_sources,
     ),
 ];
 
@@ -180,8 +178,12 @@ fn first(view: &View<'_, '_>) -> Found {
     wrong.then(|| ("messages[0].role".to_owned(), "the assistant speaks first".to_owned())).into_iter().collect()
 }
 
-fn prefill(view: &View<'_, '_>) -> Found {
-    let wrong = view.messages.last().is_some_and(|last| last.role == "assistant");
-    let at = format!("messages[{}].role", view.messages.len().saturating_sub(1));
-    wrong.then(|| (at, "the assistant speaks last".to_owned())).into_iter().collect()
+/// Other hosts of these models read nothing from addresses.
+fn url_sources(view: &View<'_, '_>) -> Found {
+    let is_hosted = view.body.get_str("anthropic_version").is_some_and(|version| version.starts_with("bedrock"));
+    let by_url = |block: &&Block<'_, '_>| {
+        block.node.get("source").and_then(|source| source.get_str("type")).as_deref() == Some("url")
+    };
+    let blocks = view.of_kind("image").chain(view.of_kind("document")).filter(|_| is_hosted).filter(by_url);
+    blocks.map(|block| (format!("{}.source", block.place), "it is to be read from an address".to_owned())).collect()
 }

@@ -18,30 +18,6 @@ pub(in super::super) static RULES: &[Rule] = &[
     ),
     error("AN-TEMPRANGE", Evidence::Answer("temperature: range: 0..1"), "keep it from 0 to 1", temperature_range),
     error(
-        "AN-BUDGET",
-        Evidence::Stated("the budget is at least 1024 tokens, by the documentation"),
-        "give thinking at least 1024 tokens",
-        budget,
-    ),
-    warning(
-        "AN-BUDGETMAX",
-        Evidence::Stated("the budget is less than `max_tokens`, by the documentation"),
-        "give the answer more room than thinking",
-        budget_max,
-    ),
-    error(
-        "AN-TEMP",
-        Evidence::Stated("the temperature is 1 while the model thinks, by the documentation"),
-        "leave the temperature out",
-        temperature,
-    ),
-    error(
-        "AN-CHOICE",
-        Evidence::Stated("calls cannot be forced while the model thinks, by the documentation"),
-        "let the model choose",
-        forced,
-    ),
-    error(
         "AN-CACHE",
         Evidence::Stated("at most four blocks are marked with `cache_control`, by the documentation"),
         "keep four of them",
@@ -54,12 +30,6 @@ pub(in super::super) static RULES: &[Rule] = &[
         ),
         "send the thinking back, or turn it off until the user speaks again",
         thinking_first,
-    ),
-    warning(
-        "AN-EFFORT",
-        Evidence::Answer("This model does not support effort level 'xhigh'. Supported levels: high, low, max, medium."),
-        "use `high` or `max`",
-        effort,
     ),
 ];
 
@@ -89,34 +59,6 @@ fn thinks(body: &Node<'_>) -> bool {
     at(body, &["thinking", "type"]).and_then(Node::as_str).as_deref() == Some("enabled")
 }
 
-fn budget(view: &View<'_, '_>) -> Found {
-    let body = view.body;
-    let budget = number_at(body, &["thinking", "budget_tokens"]);
-    let wrong = thinks(body) && budget.is_none_or(|budget| budget < 1024.0);
-    one(wrong, "thinking.budget_tokens", "the budget is too small")
-}
-
-fn budget_max(view: &View<'_, '_>) -> Found {
-    let body = view.body;
-    let budget = number_at(body, &["thinking", "budget_tokens"]);
-    let limit = number_at(body, &["max_tokens"]);
-    let wrong = thinks(body) && budget.zip(limit).is_some_and(|(budget, limit)| budget >= limit);
-    one(wrong, "thinking.budget_tokens", "thinking leaves no room for the answer")
-}
-
-fn temperature(view: &View<'_, '_>) -> Found {
-    let body = view.body;
-    let value = number_at(body, &["temperature"]);
-    one(thinks(body) && value.is_some_and(|value| value != 1.0), "temperature", "the model is to think")
-}
-
-fn forced(view: &View<'_, '_>) -> Found {
-    let body = view.body;
-    let choice = at(body, &["tool_choice", "type"]).and_then(Node::as_str);
-    let wrong = thinks(body) && matches!(choice.as_deref(), Some("any" | "tool"));
-    one(wrong, "tool_choice", "a call is forced while the model is to think")
-}
-
 /// Breakpoints may stand on tools, system text, blocks and the body; not inside what a tool answered as data.
 fn cache(view: &View<'_, '_>) -> Found {
     let body = view.body;
@@ -142,10 +84,4 @@ fn thinking_first(view: &View<'_, '_>) -> Found {
         &format!("messages[{index}].content[0]"),
         "the last answer does not begin with thinking",
     )
-}
-
-fn effort(view: &View<'_, '_>) -> Found {
-    let body = view.body;
-    let effort = at(body, &["output_config", "effort"]).and_then(Node::as_str);
-    one(effort.as_deref() == Some("xhigh"), "output_config.effort", "not every model takes this effort")
 }

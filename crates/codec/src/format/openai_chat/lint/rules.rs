@@ -180,17 +180,6 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         told: Told {
-            id: "OC-STOP",
-            severity: Error,
-            models: "OpenAI's thinking models: gpt-5, o1-mini, o3, o4-mini",
-            evidence: "Unsupported parameter: 'stop' is not supported with this model.",
-            fix: "leave `stop` out",
-        },
-        applies: openai,
-        check: settings::stop,
-    },
-    Rule {
-        told: Told {
             id: "OC-NOSYSTEM",
             severity: Error,
             models: "o1-mini, o1-preview",

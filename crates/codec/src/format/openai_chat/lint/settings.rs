@@ -2,10 +2,12 @@
 
 use turnkeep_model::json::{Node, Value};
 
+use super::super::ID;
 use super::super::profile::Profile;
 use super::Hit;
 use super::history::is_name;
 use super::view::Request;
+use crate::models;
 
 fn hit(request: &Request<'_>, key: &str, what: impl Into<String>) -> Hit {
     let offset = request.body.get(key).map_or(request.body.at, |node| node.at);
@@ -22,31 +24,9 @@ pub(super) fn temperature(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit
     }
 }
 
-/// Models of OpenAI's that think and take no `stop`.
-pub(crate) fn takes_no_stop(model: &str) -> bool {
-    let plain_o3 = model.starts_with("o3") && !model.starts_with("o3-mini");
-    model.starts_with("gpt-5") && !model.contains("chat") || plain_o3 || ["o1-mini", "o4-mini"].contains(&model)
-}
-
-pub(super) fn stop(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
-    let given = request.body.get("stop").is_some_and(|stop| match &stop.value {
-        Value::Null => false,
-        Value::Array(texts) => !texts.is_empty(),
-        _ => true,
-    });
-    if given && takes_no_stop(&request.model()) {
-        hits.push(hit(request, "stop", "this model takes no `stop`"));
-    }
-}
-
-/// The first thinking models.
-pub(crate) fn knows_no_system(model: &str) -> bool {
-    model.starts_with("o1-mini") || model.starts_with("o1-preview")
-}
-
 /// The first thinking models, which know neither system nor developer text.
 pub(super) fn old_thinkers(request: &Request<'_>, _: &Profile, hits: &mut Vec<Hit>) {
-    if !knows_no_system(&request.model()) {
+    if models::of(ID, None, &request.model()).row.system {
         return;
     }
     for message in request.messages.iter().filter(|message| message.is("system") || message.is("developer")) {

@@ -2,8 +2,9 @@
 
 use turnkeep_model::json::{Node, Text, Value};
 
-use super::super::{fit, part};
+use super::super::{FORMAT, fit, part};
 use super::body::{Body, Hit, Item, Key, Kind};
+use crate::models::{self, Thinks};
 
 pub(super) fn orphans(body: &Body<'_, '_>) -> Vec<Hit> {
     if body.refers {
@@ -72,7 +73,7 @@ pub(super) fn reasoning_without_follower(body: &Body<'_, '_>) -> Vec<Hit> {
 /// A call that thinking led to names it by its id. Which calls are such cannot be seen: where the model thinks, it is
 /// likely.
 pub(super) fn call_without_reasoning(body: &Body<'_, '_>) -> Vec<Hit> {
-    if body.refers || !(fit::always_thinks(&body.model) || is_told_to_think(body)) {
+    if body.refers || !(always_thinks(body) || is_told_to_think(body)) {
         return Vec::new();
     }
     let mut hits = Vec::new();
@@ -86,6 +87,11 @@ pub(super) fn call_without_reasoning(body: &Body<'_, '_>) -> Vec<Hit> {
         }
     }
     hits
+}
+
+/// Whether the model cannot be told not to think. Later ones can.
+fn always_thinks(body: &Body<'_, '_>) -> bool {
+    models::of(FORMAT, Some(body.profile.name), &body.model).row.thinks == Thinks::Always
 }
 
 fn is_told_to_think(body: &Body<'_, '_>) -> bool {
@@ -253,10 +259,4 @@ pub(super) fn temperature(body: &Body<'_, '_>) -> Vec<Hit> {
     let number = body.node.get("temperature").and_then(Node::as_number);
     let wrong = number.filter(|number| !(0.0..=2.0).contains(&number.as_f64()));
     wrong.map(|number| Hit { at: "temperature".to_owned(), subject: number.to_string() }).into_iter().collect()
-}
-
-pub(super) fn effort(body: &Body<'_, '_>) -> Vec<Hit> {
-    let word = body.node.get("reasoning").and_then(|reasoning| reasoning.get_str("effort"));
-    let wrong = word.filter(|word| !matches!(&**word, "low" | "medium" | "high"));
-    wrong.map(|word| Hit { at: "reasoning.effort".to_owned(), subject: word.into_owned() }).into_iter().collect()
 }

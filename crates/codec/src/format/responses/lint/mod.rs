@@ -13,10 +13,11 @@ use turnkeep_model::{ErrorKind, Result};
 
 use self::body::Body;
 use super::profile::{OPENAI, Profile};
-use super::{request, wire};
+use super::{FORMAT, request, wire};
 use crate::codec::DecodeOptions;
 use crate::input::Input;
 use crate::lint::{Finding, Severity, Strictness};
+use crate::models;
 use crate::sniff::Confidence;
 use crate::wire::{Wire, shortened};
 
@@ -55,6 +56,9 @@ fn findings(request: &Node<'_>, profile: &Profile, strictness: Strictness, withi
             what: format!("{}; {}", rule.evidence.replace("{}", &hit.subject), rule.fix),
         }));
     }
+    let mut of_models = models::findings(FORMAT, Some(profile.name), request, None, strictness);
+    of_models.iter_mut().for_each(|finding| finding.at.insert_str(0, within));
+    findings.append(&mut of_models);
     findings
 }
 

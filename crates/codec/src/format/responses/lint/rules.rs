@@ -1,6 +1,5 @@
 //! The rules, as data.
 
-use super::super::fit;
 use super::body::{Body, Hit};
 use super::check;
 use crate::lint::Severity;
@@ -31,6 +30,8 @@ impl Rule {
 }
 
 const ANY: &[&str] = &[];
+/// How the names of models that think begin.
+const THINKING: &[&str] = &["o1", "o3", "o4", "gpt-5"];
 const STRICTEST: &[&str] = &["openai", "azure", "chatgpt", "copilot"];
 
 /// Every rule.
@@ -93,7 +94,7 @@ pub const RULES: &[Rule] = &[
         id: "OR-REASON-HEAD",
         severity: Severity::Error,
         vendors: STRICTEST,
-        models: fit::THINKING,
+        models: THINKING,
         evidence: "Item '{}' of type 'function_call' was provided without its required 'reasoning' item.",
         fix: "send the reasoning before it, or drop the item's id: call_id is enough to pair it",
         check: check::call_without_reasoning,
@@ -223,14 +224,5 @@ pub const RULES: &[Rule] = &[
         evidence: "Invalid 'temperature': expected a value >= 0 and <= 2, but got {} instead.",
         fix: "choose one in the range",
         check: check::temperature,
-    },
-    Rule {
-        id: "OR-EFFORT",
-        severity: Severity::Error,
-        vendors: STRICTEST,
-        models: &["o1", "o3", "o4"],
-        evidence: "Unsupported value: '{}' is not supported with this model. Supported values are: 'low', 'medium', and 'high'.",
-        fix: "choose one of these",
-        check: check::effort,
     },
 ];

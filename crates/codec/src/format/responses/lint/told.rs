@@ -21,7 +21,6 @@ fn who(rule: &Rule) -> &'static str {
         ([], []) => "all",
         (["deepseek"], _) => "DeepSeek",
         (["openai", "azure", ..], []) => "OpenAI, Azure",
-        (["openai", "azure", ..], ["o1", "o3", "o4"]) => "OpenAI, Azure: o1, o3, o4",
         (["openai", "azure", ..], _) => "OpenAI, Azure: models that think",
         ([], _) => "models that think",
         _ => "some vendors",
