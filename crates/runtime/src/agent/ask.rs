@@ -11,7 +11,7 @@ use turnkeep_model::{Event, Number, Options, Seq, Session, SessionId, Time};
 use super::drive::Drive;
 use crate::error::Result;
 use crate::hub::Hub;
-use crate::port::{Answer, Cause, Delta, Deltas, ModelError, Request};
+use crate::port::{Answer, Begun, Cause, Delta, Deltas, Identity, ModelError, Request, Tried};
 
 /// What came of asking.
 pub(super) enum Asked {
@@ -39,6 +39,11 @@ impl Given {
 pub(super) struct Refused {
     pub(super) error: ModelError,
     asking: Asking,
+    by: Identity,
+    /// Whether pieces of an answer had arrived.
+    began: bool,
+    /// The endpoints that were asked before.
+    before: Vec<Tried>,
 }
 
 /// One question.
@@ -50,6 +55,22 @@ pub(super) struct Asking {
 }
 
 impl Refused {
+    /// Why nobody answered, with every endpoint that was asked.
+    pub(super) fn reason(&self) -> ModelError {
+        let last = Tried { by: self.by.clone(), error: self.error.clone() };
+        Tried::error_of(&self.before.iter().cloned().chain([last]).collect::<Vec<_>>())
+    }
+
+    /// With the endpoints that were asked before.
+    fn after(mut self: Box<Refused>, before: Vec<Tried>) -> Box<Refused> {
+        self.before = before;
+        self
+    }
+
+    fn into_tried(self) -> Tried {
+        Tried { by: self.by, error: self.error }
+    }
+
     /// The events of an answer that did not come: why, and what was used all the same.
     pub(super) fn events(&self) -> Vec<Event> {
         let (error, asking) = (&self.error, &self.asking);
@@ -73,6 +94,7 @@ impl Drive<'_> {
     /// Asks until there is an answer, no more tries, and nobody else to ask.
     pub(super) async fn ask(&mut self, turn: u32) -> Result<Asked> {
         let (mut attempt, mut tries) = (0_u32, 0_u32);
+        let mut tried = Vec::new();
         let mut failed = Vec::new();
         loop {
             (attempt, tries) = (attempt.saturating_add(1), tries.saturating_add(1));
@@ -84,8 +106,11 @@ impl Drive<'_> {
             failed = refused.events();
             match self.after(&refused, tries).await {
                 Next::Again => {}
-                Next::Elsewhere => tries = 0,
-                Next::Nobody => return Ok(Asked::Failed(refused)),
+                Next::Elsewhere => {
+                    tries = 0;
+                    tried.push(refused.into_tried());
+                }
+                Next::Nobody => return Ok(Asked::Failed(refused.after(tried))),
                 Next::Stopped => {
                     self.recorder.record(failed).await?;
                     return Ok(Asked::Stopped);
@@ -97,6 +122,7 @@ impl Drive<'_> {
     /// The same of a session that is not recorded yet. What came of tries that failed goes to `failed`.
     pub(super) async fn ask_aside(&mut self, session: &Session, turn: u32, failed: &mut Vec<Event>) -> Asked {
         let (mut attempt, mut tries) = (0_u32, 0_u32);
+        let mut tried = Vec::new();
         loop {
             (attempt, tries) = (attempt.saturating_add(1), tries.saturating_add(1));
             let refused = match self.ask_once(session, turn, attempt).await {
@@ -106,8 +132,11 @@ impl Drive<'_> {
             failed.extend(refused.events());
             match self.after(&refused, tries).await {
                 Next::Again => {}
-                Next::Elsewhere => tries = 0,
-                Next::Nobody => return Asked::Failed(refused),
+                Next::Elsewhere => {
+                    tries = 0;
+                    tried.push(refused.into_tried());
+                }
+                Next::Nobody => return Asked::Failed(refused.after(tried)),
                 Next::Stopped => return Asked::Stopped,
             }
         }
@@ -115,7 +144,9 @@ impl Drive<'_> {
 
     /// What to do after a try that failed; where it is worth waiting, that is done.
     async fn after(&mut self, refused: &Refused, tries: u32) -> Next {
+        // What had begun to arrive is not asked for again, here or elsewhere.
         match refused.error.retry_after {
+            _ if refused.began => Next::Nobody,
             Some(wait) if tries <= self.agent.retries => match self.wait_or_stop(wait).await {
                 Waited::Over => Next::Again,
                 Waited::Stopped => Next::Stopped,
@@ -152,9 +183,11 @@ impl Drive<'_> {
 
     async fn ask_once(&self, session: &Session, turn: u32, attempt: u32) -> Asked {
         let clock = &self.recorder.ports().clock;
-        let options = in_force(session, turn, &self.pace.model().identity().defaults);
+        let by = self.pace.model().identity();
+        let options = in_force(session, turn, &by.defaults);
         let request = Request { session, options: &options, tools: self.agent.tools.specs(), turn };
         let deltas = HubDeltas { hub: self.recorder.ports().hub.clone(), session: self.recorder.id().clone() };
+        let deltas = Begun::new(&deltas);
         let began = clock.now();
         let asking = Asking { turn, attempt, seq: self.recorder.seq(), started: Time::from_instant(began) };
         // Making the future may panic as well as driving it.
@@ -172,7 +205,7 @@ impl Drive<'_> {
             Either::Left((Err(_), _)) => ModelError::fatal("the model's client panicked"),
             Either::Right((Either::Left(_), _)) => ModelError::new(Cause::TimedOut, "the model did not answer in time"),
         };
-        Asked::Failed(Box::new(Refused { error: refused, asking }))
+        Asked::Failed(Box::new(Refused { error: refused, asking, by, began: deltas.has_begun(), before: Vec::new() }))
     }
 }
 

@@ -50,7 +50,7 @@ impl Drive<'_> {
             Asked::Failed(refused) => {
                 self.recorder.record(failed).await?;
                 self.stop(Status::from(Completed {}), Some(StopReason::Error), Vec::new()).await?;
-                Err(Error::model(&refused.error))
+                Err(Error::model(&refused.reason()))
             }
             Asked::Stopped => self.stop(Status::from(Completed {}), Some(StopReason::UserRequested), Vec::new()).await,
         }
