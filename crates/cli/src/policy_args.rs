@@ -14,8 +14,9 @@ use crate::store_args::Place;
 /// What is reduced on the way: window first, then redact, then truncate.
 #[derive(Group, Default)]
 pub(crate) struct Reducing {
-    /// Keep the newest only, as in 10, 10exchanges, 10turns, 10blocks or 8000tokens; a number alone counts exchanges
-    #[arg(long, value_name = "N[UNIT]", value_parser = kept)]
+    /// Keep the newest only, as in 10, 10exchanges, 10turns, 10blocks or 8000tokens; a number alone counts exchanges, 0 keeps none and
+    /// -1 all
+    #[arg(long, value_name = "N[UNIT]", value_parser = kept, allow_hyphen_values = true)]
     pub(crate) window: Option<Kept>,
     /// What to hide: encrypted_content, tool_args, tool_results, secrets
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = hidden)]
@@ -33,6 +34,8 @@ pub(crate) struct Reducing {
 pub(crate) enum Kept {
     Last(u32, Unit),
     Tokens(u32),
+    /// A negative number of exchanges, as Lucee's `maxlength` may be.
+    Negative(i64),
 }
 
 /// Whose rules are followed.
@@ -47,11 +50,14 @@ impl Reducing {
     /// The policies in their order, for a model if one is named.
     pub(crate) fn pipeline(&self, manner: Manner, model: Option<&str>, archive: &Archive) -> Result<Pipeline> {
         let mut pipeline = Pipeline::new();
-        if let Some(kept) = self.window {
-            let window = match kept {
-                Kept::Last(count, unit) => Window::last(count as usize, unit),
-                Kept::Tokens(budget) => Window::tokens(budget.into(), counting(model, archive)?),
-            };
+        let window = match self.window {
+            None | Some(Kept::Negative(-1)) => None,
+            // Lucee's own program keeps nothing then.
+            Some(Kept::Negative(_)) => (manner == Manner::Original).then(|| Window::last(0, Unit::Exchanges)),
+            Some(Kept::Last(count, unit)) => Some(Window::last(count as usize, unit)),
+            Some(Kept::Tokens(budget)) => Some(Window::tokens(budget.into(), counting(model, archive)?)),
+        };
+        if let Some(window) = window {
             pipeline = pipeline.window(if manner == Manner::Original { window.plain() } else { window });
         }
         let redact = self.redaction()?;
@@ -146,16 +152,19 @@ pub(crate) struct Tokens {
 }
 
 fn kept(text: &str) -> std::result::Result<Kept, String> {
+    if let Some(count) = text.strip_prefix('-').and_then(|_| text.parse().ok()) {
+        return Ok(Kept::Negative(count));
+    }
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at_checked(digits).unwrap_or_default();
     let refused = || {
-        "write a number from 1 on, and a unit if you like, as in 10, 10exchanges, 10turns, 10blocks or 8000tokens"
+        "write a number, and a unit if you like, as in 10, 10exchanges, 10turns, 10blocks or 8000tokens; -1 keeps all"
             .to_owned()
     };
-    let count: u32 = number.parse().ok().filter(|count| *count > 0).ok_or_else(refused)?;
+    let count: u32 = number.parse().map_err(|_| refused())?;
     match unit {
         "" => Ok(Kept::Last(count, Unit::Exchanges)),
-        "tokens" => Ok(Kept::Tokens(count)),
+        "tokens" if count > 0 => Ok(Kept::Tokens(count)),
         unit => Unit::from_word(unit).map(|unit| Kept::Last(count, unit)).ok_or_else(refused),
     }
 }
@@ -187,7 +196,10 @@ mod tests {
         assert_eq!(kept("3turns"), Ok(Kept::Last(3, Unit::Turns)));
         assert_eq!(kept("7blocks"), Ok(Kept::Last(7, Unit::Blocks)));
         assert_eq!(kept("8000tokens"), Ok(Kept::Tokens(8000)));
-        for nonsense in ["0", "-1", "10x", "", "turns", "99999999999999999999", "1.5", "0tokens", " 3", "３turns"] {
+        assert_eq!(kept("0"), Ok(Kept::Last(0, Unit::Exchanges)));
+        assert_eq!(kept("-1"), Ok(Kept::Negative(-1)));
+        for nonsense in ["-", "-1turns", "10x", "", "turns", "99999999999999999999", "1.5", "0tokens", " 3", "３turns"]
+        {
             assert!(kept(nonsense).is_err(), "{nonsense}");
         }
     }

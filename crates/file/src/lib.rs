@@ -8,6 +8,7 @@ mod open;
 mod read;
 mod save;
 mod source;
+mod turn;
 mod walk;
 mod write;
 
@@ -16,5 +17,6 @@ pub use open::{OpenOptions, Opened, decode, decode_from, open};
 pub use read::{DEFAULT_MAX_BYTES, Limits, read, read_from, read_stdin};
 pub use save::{make_directory, save};
 pub use source::{Packed, Source, is_bundle};
+pub use turn::{load_turn_json, load_turn_yaml, save_turn_json, save_turn_yaml};
 pub use walk::walk;
 pub use write::{ToArchive, encode, encode_to, save_packed, save_session, target_for};

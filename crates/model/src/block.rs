@@ -436,6 +436,33 @@ pub struct Summary {
     pub from: Option<u32>,
     /// The last turn it stands for.
     pub to: Option<u32>,
+    /// The same as questions and answers, where it was made as such.
+    pub exchanges: Vec<ShortExchange>,
 }
 
-parts! { Summary { text: req, from: opt, to: opt } }
+parts! { Summary { text: req, from: opt, to: opt, exchanges: opt } }
+
+impl From<&str> for Summary {
+    fn from(text: &str) -> Summary {
+        Summary::from(text.to_owned())
+    }
+}
+
+impl From<String> for Summary {
+    fn from(text: String) -> Summary {
+        Summary { text, ..Summary::default() }
+    }
+}
+
+/// A question and its answer in a summary, shorter than they were.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ShortExchange {
+    /// The question.
+    pub question: String,
+    /// The answer.
+    pub answer: String,
+    /// What the source had beyond that.
+    pub extra: Extra,
+}
+
+shape! { ShortExchange { question: req, answer: req } }

@@ -29,7 +29,8 @@ mod usage;
 pub mod view;
 
 pub use block::{
-    Author, Block, Body, Data, Media, MessageKey, Outcome, Part, Reasoning, Scope, Summary, Text, ToolCall, ToolResult,
+    Author, Block, Body, Data, Media, MessageKey, Outcome, Part, Reasoning, Scope, ShortExchange, Summary, Text,
+    ToolCall, ToolResult,
 };
 pub use decimal::Decimal;
 pub use diff::{Change, diff, diff_archives, number_densely};

@@ -2,12 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use turnkeep_runtime::port::{Answer, Deltas, Identity, Model, ModelError, Request};
+use turnkeep_runtime::port::{Answer, Begun, Deltas, Identity, Model, ModelError, Request, Tried};
 use turnkeep_store::BoxFuture;
 
-use crate::fault::FaultKind;
-
-/// Several models as one, for callers without a journal: an agent has `with_fallback`, which records the switch. The next one is asked where one is not available, refuses for now, or fails before its answer began.
+/// Several models as one, for callers without a journal: an agent has `with_fallback`, which records the switch. The next one is asked
+/// where one is not available, refuses for now, or does not accept the key, and its answer had not begun.
 pub struct Fallback {
     models: Vec<Arc<dyn Model>>,
     last: Mutex<usize>,
@@ -59,26 +58,27 @@ impl Model for Fallback {
         deltas: &'a dyn Deltas,
     ) -> BoxFuture<'a, std::result::Result<Answer, ModelError>> {
         Box::pin(async move {
-            let mut failed: Option<(Identity, ModelError)> = None;
+            let mut tried: Vec<Tried> = Vec::new();
             for (index, model) in self.models.iter().enumerate() {
-                if let (Some((from, why)), Some(told)) = (failed.take(), &self.told) {
-                    told(&Switch { from, to: model.identity(), why });
+                if let (Some(Tried { by, error }), Some(told)) = (tried.last(), &self.told) {
+                    told(&Switch { from: by.clone(), to: model.identity(), why: error.clone() });
                 }
-                match model.answer(request.clone(), deltas).await {
-                    Err(error) if may_fall_back(&error) && index + 1 < self.models.len() => {
-                        failed = Some((model.identity(), error));
-                    }
-                    done => {
+                let heard = Begun::new(deltas);
+                let error = match model.answer(request.clone(), &heard).await {
+                    Ok(answer) => {
                         self.answered_by(index);
-                        return done;
+                        return Ok(answer);
                     }
+                    Err(error) => error,
+                };
+                let passes = error.may_pass_elsewhere() && !heard.has_begun();
+                tried.push(Tried { by: model.identity(), error });
+                if !passes {
+                    self.answered_by(index);
+                    break;
                 }
             }
-            Err(ModelError::fatal("there is no model to ask"))
+            Err(Tried::error_of(&tried))
         })
     }
-}
-
-fn may_fall_back(error: &ModelError) -> bool {
-    FaultKind::of(error).map_or_else(|| error.may_pass_elsewhere(), FaultKind::may_fall_back)
 }

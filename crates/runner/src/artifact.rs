@@ -1,6 +1,6 @@
 //! The files that a run leaves behind.
 
-use turnkeep_codec::format::geppetto::event_lines;
+use turnkeep_codec::format::geppetto::event_lines_with;
 use turnkeep_codec::{EncodeOptions, Target};
 use turnkeep_model::json::{self, JsonSink, Layout, Node};
 use turnkeep_model::{Archive, Loss, Result, Session};
@@ -32,7 +32,7 @@ pub fn artifacts(name: &str, requests: &[Vec<u8>], runs: &[Ran]) -> Result<(Vec<
         let (bytes, losses) = turn_document(&ran.session)?;
         files.push(Artifact { name: numbered(name, "final_turn", place, "yaml"), bytes });
         // What a line says may depend on what was told before: each run tells only what is new.
-        let lines = event_lines(&ran.journal);
+        let lines = event_lines_with(&ran.journal, &ran.heard);
         let new = lines.iter().skip(told).map(|line| format!("{}\n", line.to_text())).collect::<String>();
         files.push(Artifact { name: numbered(name, "events", place, "ndjson"), bytes: new.into_bytes() });
         told = lines.len();

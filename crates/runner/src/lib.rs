@@ -6,6 +6,7 @@
 mod artifact;
 mod compare;
 mod duration;
+mod ear;
 mod fixture;
 pub mod manifest;
 mod run;

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use turnkeep_codec::format::geppetto::Piece;
 use turnkeep_model::{Journal, Session, SessionId};
 use turnkeep_runtime::port::Model;
 use turnkeep_runtime::{Agent, Ports, Recorder, Result, Stop, Stopped, Tools};
 use turnkeep_store::{Store, StoreExt};
 
+use crate::ear::Ear;
 use crate::fixture::Fixture;
 
 /// What a fixture is run with.
@@ -32,6 +34,8 @@ pub struct Ran {
     pub session: Session,
     /// All that was recorded so far.
     pub journal: Journal,
+    /// In which pieces answers arrived so far, one list for every time that a model was asked.
+    pub heard: Vec<Vec<Piece>>,
     /// How it ended.
     pub stopped: Stopped,
 }
@@ -43,8 +47,9 @@ pub struct Ran {
 /// What the store says. That a model or a tool failed is no error: the session says so.
 pub async fn run(fixture: Fixture, setup: Setup) -> Result<Vec<Ran>> {
     let Setup { model, fallbacks, tools, ports, store, stop } = setup;
-    let agent = Agent::new(model).with_tools(tools).with_stop(stop);
-    let agent = fallbacks.into_iter().fold(agent, Agent::with_fallback);
+    let ear = Ear::default();
+    let agent = Agent::new(ear.at(model)).with_tools(tools).with_stop(stop);
+    let agent = fallbacks.into_iter().map(|model| ear.at(model)).fold(agent, Agent::with_fallback);
     let mut session = fixture.session;
     session.id.get_or_insert_with(|| SessionId::new(fixture.name));
     let mut recorder = Recorder::create(store.clone(), session, ports).await?;
@@ -56,7 +61,7 @@ pub async fn run(fixture: Fixture, setup: Setup) -> Result<Vec<Ran>> {
         };
         let completed = stopped.status.kind() == "completed";
         let journal = store.journal(recorder.id()).await?;
-        all.push(Ran { session: recorder.session().clone(), journal, stopped });
+        all.push(Ran { session: recorder.session().clone(), journal, heard: ear.heard(), stopped });
         if !completed {
             break;
         }

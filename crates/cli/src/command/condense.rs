@@ -191,14 +191,14 @@ fn note(archive: &mut Archive, made: &Condensed) {
 fn as_text(outcome: &Outcome, rehearsed: bool) -> String {
     let word = if rehearsed { "would condense" } else { "condensed" };
     match outcome {
-        Outcome::Condensed(Condensed { plan, text, by }) => format!(
+        Outcome::Condensed(Condensed { plan, summary, by }) => format!(
             "{word} turns {} to {} ({}, {}): about {} tokens become {}, by {}",
             plan.from,
             plan.to,
             counted(plan.exchanges, "exchange", "exchanges"),
             counted(plan.blocks, "block", "blocks"),
             plan.tokens,
-            policy::estimate(text),
+            policy::estimate(&summary.text),
             visible(by),
         ),
         Outcome::Nothing(why) => format!("nothing to condense: {why}"),
@@ -214,7 +214,7 @@ fn as_json(name: &str, outcome: &Outcome) -> Json {
             ("exchanges", (made.plan.exchanges as u64).into()),
             ("blocks", (made.plan.blocks as u64).into()),
             ("tokens", made.plan.tokens.into()),
-            ("summary_tokens", policy::estimate(&made.text).into()),
+            ("summary_tokens", policy::estimate(&made.summary.text).into()),
             ("by", made.by.as_str().into()),
         ])
     };

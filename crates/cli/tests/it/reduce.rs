@@ -189,3 +189,42 @@ fn metadata_is_set_listed_looked_for_and_taken_off() {
     let exported = place.run("export talk --to lucee.session --store sqlite:s.db").ends(0);
     assert!(exported.out.contains("\"owner\": \"ada\""), "{}", exported.out);
 }
+
+#[test]
+fn a_window_of_none_keeps_no_exchange_and_one_of_minus_one_keeps_all() {
+    let place = place();
+    let questions = |window: &str, more: &str| {
+        let ran = place.run(&format!("convert talk.json --to lucee.session --window {window} {more}")).ends(0);
+        ran.out.matches("\"question\"").count()
+    };
+
+    assert_eq!(["0", "-1", "-7", "3"].map(|window| questions(window, "")), [0, 8, 8, 3]);
+    assert_eq!(["0", "-1", "-7"].map(|window| questions(window, "--compat")), [0, 8, 0]);
+    place.run("convert talk.json --to lucee.session --window none").ends(2);
+}
+
+#[test]
+fn a_history_that_a_model_condenses_keeps_its_exchanges() {
+    let reply = r#"{"history": [{"question": "Which parts?", "answer": "Part 0 and 1."}, {"question": "And then?", "answer": "The rest."}]}"#;
+    let script = format!("turnkeep_script: 1\nanswers:\n  - '{reply}'\n");
+    let place = place().with("s.yaml", script);
+
+    let ran = place.run("convert talk.json --to lucee.session --condense --script s.yaml").ends(0);
+
+    assert_eq!(ran.out.matches("\"question\"").count(), 2, "{}", ran.out);
+    for text in ["Which parts?", "Part 0 and 1.", "And then?", "The rest."] {
+        assert!(ran.out.contains(text), "{text}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_model_is_told_that_a_summary_is_one() {
+    let wires =
+        ["openai.chat", "openai.responses", "anthropic.messages", "gemini.contents", "ollama.chat", "bedrock.converse"];
+    for wire in wires {
+        let ran = place().run(&format!("convert talk.json --to {wire} --condense")).ends(0);
+
+        let told = "<conversation_summary>\\nThis is a summary of the earlier conversation. The user did not write it.";
+        assert!(ran.out.contains(told), "{wire}: {}", ran.out);
+    }
+}

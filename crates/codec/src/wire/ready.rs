@@ -2,7 +2,7 @@
 //! counts that are no counts, and text that no UTF-8 can hold.
 
 use turnkeep_model::json::{Json, JsonString, Number, Object};
-use turnkeep_model::{Body, Loss, LossKind, Media, Options, Part, Session};
+use turnkeep_model::{Body, Loss, LossKind, Media, Options, Part, Session, Text};
 
 /// The session as the steps of a vendor expect it, and what became of what they could not have taken.
 pub(super) fn ready(session: &Session) -> (Session, Vec<Loss>) {
@@ -13,6 +13,12 @@ pub(super) fn ready(session: &Session) -> (Session, Vec<Loss>) {
             let at = format!("turns[{turn}].blocks[{block}]");
             match &mut content.body {
                 Body::Media(media) => plain_bytes(media, &at, &mut losses),
+                Body::Summary(summary) => {
+                    let text = framed(&summary.text);
+                    content.body = Text { text }.into();
+                    let what = "a summary is sent as text that says what it is";
+                    losses.push(Loss::encode(LossKind::Textified, format!("{at}.type"), what));
+                }
                 Body::ToolResult(result) => {
                     for (part, content) in result.parts.iter_mut().enumerate() {
                         if let Part::Media(media) = content {
@@ -36,6 +42,17 @@ pub(super) fn ready(session: &Session) -> (Session, Vec<Loss>) {
     }
     counts(&mut session.options, &mut losses);
     (session, losses)
+}
+
+/// A summary as every model is sent it. It has the place of a user's words, and must not be taken for them.
+fn framed(summary: &str) -> String {
+    if summary.trim().is_empty() {
+        return String::new();
+    }
+    format!(
+        "<conversation_summary>\nThis is a summary of the earlier conversation. The user did not write it. \
+         Where two statements differ, the later one holds.\n\n{summary}\n</conversation_summary>"
+    )
 }
 
 fn renamed_types(at: String) -> Loss {

@@ -1,6 +1,6 @@
 //! geppetto's event lines.
 
-use turnkeep_codec::format::geppetto::{EVENT_TYPES, EventLine, event_lines, validate_event};
+use turnkeep_codec::format::geppetto::{EVENT_TYPES, EventLine, Piece, event_lines, event_lines_with, validate_event};
 use turnkeep_model::event::{
     BlockAdded, Effect, ModelAsked, RunStarted, RunStopped, ToolIntended, ToolSettled, TurnClosed, TurnOpened,
 };
@@ -163,10 +163,76 @@ fn a_journal_is_told_as_event_lines_with_all_their_ids() {
 fn the_end_of_a_provider_call_tells_its_outcome() {
     let lines = event_lines(&journal());
     let mut event = lines[6].event().clone();
+    let meta = event.get("meta").unwrap().as_object().unwrap();
+    assert_eq!(meta.get("usage"), event.get("usage"));
     ["meta", "correlation"].iter().for_each(|key| drop(event.remove(key)));
 
     let expected = r#"{"type":"provider-call-finished","stop_reason":"tool_use","finish_class":"tool_calls_pending","usage":{"input_tokens":9},"duration_ms":1250,"has_tool_calls":true}"#;
     assert_eq!(Json::Object(event).to_text(), expected);
+}
+
+#[test]
+fn a_turn_that_is_closed_again_ends_no_call_of_the_provider() {
+    let mut journal = journal();
+    journal.batches.push(batch(12, vec![TurnClosed::default().into()]));
+
+    let ends = event_lines(&journal).iter().filter(|line| line.kind() == "provider-call-finished").count();
+
+    assert_eq!(ends, 1);
+}
+
+#[test]
+fn a_call_that_a_crash_cut_off_ends_when_another_run_begins() {
+    let mut journal = journal();
+    journal.batches.truncate(1);
+    let again = RunStarted { run: Run { id: Some(RunId::new("r2")), ..Run::default() } };
+    journal.batches.push(batch(5, vec![again.into()]));
+    let heard = [vec![Piece::Text("Sun".into())]];
+
+    let lines = event_lines_with(&journal, &heard);
+
+    let told = |line: &EventLine| {
+        let ids = line.event().get("correlation").unwrap().as_object().unwrap();
+        (line.kind(), ids.get_str("run_id").unwrap().into_owned())
+    };
+    let expected = [
+        ("run-started", "r1"),
+        ("provider-call-started", "r1"),
+        ("text-segment-started", "r1"),
+        ("text-delta", "r1"),
+        ("provider-call-finished", "r1"),
+        ("run-started", "r2"),
+    ];
+    assert_eq!(
+        lines.iter().map(told).collect::<Vec<_>>(),
+        expected.map(|(kind, run)| (kind.to_owned(), run.to_owned()))
+    );
+    assert_eq!(lines[4].event().get_str("finish_class").as_deref(), Some("interrupted"));
+}
+
+#[test]
+fn pieces_make_up_the_text_they_are_of_and_what_they_lack_is_one_more() {
+    let arguments = |index, text: &str| Piece::Arguments { index, text: text.into() };
+    let heard = [vec![
+        Piece::Reasoning("H".into()),
+        arguments(0, r#"{"city""#),
+        Piece::Reasoning("m.".into()),
+        arguments(0, ":"),
+    ]];
+
+    let lines = event_lines_with(&journal(), &heard);
+
+    let of = |kind: &str, whole: &str| -> Vec<(String, String)> {
+        let events = lines.iter().filter(|line| line.kind() == kind).map(EventLine::event);
+        let text = |event: &Object, key: &str| event.get_str(key).unwrap().into_owned();
+        events.map(|event| (text(event, "delta"), text(event, whole))).collect()
+    };
+    let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs.iter().map(|(delta, whole)| ((*delta).to_owned(), (*whole).to_owned())).collect()
+    };
+    assert_eq!(of("reasoning-delta", "text"), pairs(&[("H", "H"), ("m.", "Hm.")]));
+    let expected = pairs(&[(r#"{"city""#, r#"{"city""#), (":", r#"{"city":"#), (r#""Rome"}"#, r#"{"city":"Rome"}"#)]);
+    assert_eq!(of("tool-call-arguments-delta", "arguments"), expected);
 }
 
 #[test]

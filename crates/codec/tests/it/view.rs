@@ -503,7 +503,7 @@ proptest! {
             let text = condense::extract(&session.turns[plan.turns()], plan.target, &estimate);
             let text = if text.is_empty() { "It was short.".to_owned() } else { text };
             if condense::check(&session, &plan, &text, &estimate).is_ok() {
-                let losses = condense::apply(&mut after, &plan, &text);
+                let losses = condense::apply(&mut after, &plan, text.as_str());
                 for change in turnkeep_model::diff(&session, &after) {
                     prop_assert!(losses.iter().any(|loss| loss.covers(&change.at)), "{} is not told in {losses:?}", change.at);
                 }

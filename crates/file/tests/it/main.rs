@@ -227,3 +227,22 @@ fn a_bundle_is_one_source_with_its_files_and_one_limit() {
     assert_eq!(source.input().file("logs/app.jsonl"), Some(b"1234".as_slice()));
     assert_eq!(refused.kind(), ErrorKind::TooLarge);
 }
+
+#[test]
+fn a_turn_is_saved_and_loaded_by_path() {
+    use turnkeep_codec::format::geppetto::{Options, from_yaml};
+    use turnkeep_file::{load_turn_json, load_turn_yaml, save_turn_json, save_turn_yaml};
+    let directory = directory();
+    let (yaml, json) = (directory.path().join("turn.yaml"), directory.path().join("turn.json"));
+    let turn = from_yaml(b"id: t1\nblocks:\n  - {kind: llm_text, payload: {text: Hi.}}\n").unwrap();
+
+    save_turn_yaml(&yaml, &turn, Options::default()).unwrap();
+    save_turn_json(&json, &turn, Options::default()).unwrap();
+
+    assert_eq!(load_turn_yaml(&yaml).unwrap(), turn);
+    assert_eq!(load_turn_json(&json).unwrap(), turn);
+    let error = load_turn_yaml(directory.path().join("none.yaml")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    fs::write(&yaml, "blocks: 7\n").unwrap();
+    assert!(load_turn_yaml(&yaml).unwrap_err().to_string().contains("turn.yaml:1"));
+}

@@ -17,6 +17,7 @@ mod window;
 
 pub use encrypted::placeholder;
 pub use pipeline::{Pipeline, Policy};
+pub use places::Places;
 pub use redact::{Hidden, Redact};
 pub use secret::{Found, SecretKind, scan};
 pub use truncate::{Content, Truncate};

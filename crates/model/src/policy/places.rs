@@ -4,20 +4,21 @@ use crate::loss::{Loss, LossKind};
 use crate::session::Session;
 
 /// For every turn and block its place before the first step; what a step made has the place it was given.
-pub(super) struct Places(Vec<(usize, Vec<usize>)>);
+pub struct Places(Vec<(usize, Vec<usize>)>);
 
 /// A turn, or a block of one.
 type Place = (usize, Option<usize>);
 
 impl Places {
-    pub(super) fn of(session: &Session) -> Places {
+    /// The places of a session before any step.
+    pub fn of(session: &Session) -> Places {
         Places(
             session.turns.iter().enumerate().map(|(index, turn)| (index, (0..turn.blocks.len()).collect())).collect(),
         )
     }
 
     /// The loss with its place as it was before the first step.
-    pub(super) fn original(&self, loss: &Loss) -> Loss {
+    pub fn original(&self, loss: &Loss) -> Loss {
         let translated = split(&loss.at).filter(|_| !is_new(loss)).and_then(|((turn, block), rest)| {
             let (first_turn, blocks) = self.0.get(turn)?;
             Some(match block {
@@ -29,7 +30,7 @@ impl Places {
     }
 
     /// Follows a step by its losses.
-    pub(super) fn after(&mut self, losses: &[Loss], reduced: &Session) {
+    pub fn after(&mut self, losses: &[Loss], reduced: &Session) {
         let whole = |wanted: fn(&Loss) -> bool| -> Vec<Place> {
             let places = losses.iter().filter(|loss| wanted(loss)).filter_map(|loss| split(&loss.at));
             let mut places: Vec<Place> = places.filter(|(_, rest)| rest.is_empty()).map(|(place, _)| place).collect();

@@ -9,11 +9,13 @@ mod differ;
 mod exchange;
 mod file;
 mod ports;
+mod recorded;
 mod scrub;
 mod tape;
 mod transport;
 mod vcr;
 
 pub use ports::{RecordedClock, RecordedIds};
+pub use recorded::RecordedEndpoint;
 pub use tape::{Mode, Pace, Tape};
 pub use transport::Cassette;

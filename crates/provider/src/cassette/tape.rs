@@ -122,6 +122,11 @@ impl Tape {
         self.pace
     }
 
+    /// What was asked, in order.
+    pub(super) fn requests(&self) -> Vec<Asked> {
+        self.state().exchanges.iter().map(|(exchange, _)| exchange.asked.clone()).collect()
+    }
+
     /// How many recorded exchanges no request has asked for.
     pub fn unused(&self) -> usize {
         self.state().exchanges.iter().filter(|(_, used)| *used == Use::Fresh).count()

@@ -164,9 +164,4 @@ impl FaultKind {
                 | FaultKind::Dns
         )
     }
-
-    /// Whether another endpoint should be tried: the answer did not begin, and it is not the request's fault.
-    pub fn may_fall_back(self) -> bool {
-        self.may_pass() || matches!(self, FaultKind::FirstByteTimeout | FaultKind::Tls | FaultKind::Unpaid)
-    }
 }

@@ -3,7 +3,8 @@
 use turnkeep_codec::EncodeOptions;
 use turnkeep_codec::wire::{Delivery, Outgoing};
 use turnkeep_model::json::Json;
-use turnkeep_model::{Block, Loss, Session, canon};
+use turnkeep_model::policy::{Places, Policy, Unit, Window};
+use turnkeep_model::{Block, Loss, Number, Session, canon};
 use turnkeep_runtime::port::{Request, SentRequest};
 
 use super::settings::WireModel;
@@ -51,6 +52,7 @@ impl WireModel {
         if hints == Hints::Forget {
             forget(&mut session);
         }
+        let limited = within_limit(&mut session);
         let mut options = EncodeOptions::default();
         options.as_request = true;
         options.variant.clone_from(&self.dialect);
@@ -61,7 +63,13 @@ impl WireModel {
             Streaming::Off => Delivery::Whole,
         };
         let outgoing = Outgoing::new(self.wire, &session, &options, delivery);
-        let losses = self.losses(&outgoing, &session);
+        let lacks = self.losses(&outgoing, &session);
+        let losses = match limited {
+            None => lacks,
+            Some((left_out, places)) => {
+                left_out.into_iter().chain(lacks.iter().map(|loss| places.original(loss))).collect()
+            }
+        };
         let body = outgoing.body;
         let url = address(
             self.provider,
@@ -119,6 +127,18 @@ impl WireModel {
             (Streaming::On, _) => "text/event-stream",
         }
     }
+}
+
+/// Keeps as many exchanges before the one that is being answered as the session's own limit says, and all instructions. Says what was
+/// left out, and where what is left stood before.
+fn within_limit(session: &mut Session) -> Option<(Vec<Loss>, Places)> {
+    let limit = session.options.limits.exchanges.as_ref().and_then(Number::as_u64).filter(|limit| *limit > 0)?;
+    let window = Window::last(usize::try_from(limit).ok()?.saturating_add(1), Unit::Exchanges);
+    let mut places = Places::of(session);
+    // A window that cannot be applied leaves the session as it is.
+    let losses = window.apply(session).unwrap_or_default();
+    places.after(&losses, session);
+    Some((losses, places))
 }
 
 /// Whether a request refers to what the vendor holds.

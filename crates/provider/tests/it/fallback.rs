@@ -50,6 +50,31 @@ fn another_is_asked_where_one_is_not_available_or_busy() {
 }
 
 #[test]
+fn another_is_asked_where_the_key_is_not_accepted() {
+    for (status, class) in [(401, FaultKind::Unauthorized), (402, FaultKind::Unpaid), (403, FaultKind::Forbidden)] {
+        let (by, switches, seen) = asked(Play::json(status, "{}"));
+
+        assert_eq!((by.as_deref(), switches, seen), (Some("second"), vec![format!("{:?}", Some(class.as_str()))], 1));
+    }
+}
+
+#[test]
+fn the_error_lists_every_endpoint_and_what_it_answered() {
+    let (first, _one) = model("first", Play::json(401, "{\"error\":{\"message\":\"who are you\"}}"));
+    let (second, _two) = model("second", Play::json(503, "{\"error\":{\"message\":\"come back later\"}}"));
+    let both = Fallback::new(first, [second as Arc<dyn Model>]);
+    let session = kit::question();
+    let request = Request { session: &session, options: &session.options, tools: &[], turn: 0 };
+
+    let error = block_on(both.answer(request, &NoDeltas)).unwrap_err();
+
+    assert_eq!(error.class.as_deref(), Some(FaultKind::Unavailable.as_str()));
+    for told in ["none of 2 endpoints answered: groq", "who are you", "; groq", "come back later"] {
+        assert!(error.message.contains(told), "{told}: {}", error.message);
+    }
+}
+
+#[test]
 fn nobody_else_is_asked_where_an_answer_began_or_the_request_is_wrong() {
     let begun = Play::new(200, "text/event-stream", "data: {\"id\":\"1\",\"choices\":[]}\n\n").ending(End::Cut);
 

@@ -240,7 +240,7 @@ fn settings_of_a_session_are_in_the_request_of_every_wire() {
     for (wire, provider) in WIRES {
         let server = Server::new([Play::new(200, kit::content_type(wire), kit::stream(wire))]);
         // A model that is known to take a temperature; of others it is not known, and none is sent.
-        let name = match wire {
+        let name = match *wire {
             "anthropic.messages" => "claude-sonnet-4-5",
             "bedrock.converse" => "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
             "gemini.contents" => "gemini-2.5-flash",

@@ -14,7 +14,7 @@ use super::drive::Drive;
 use super::partial::Arriving;
 use crate::error::Result;
 use crate::human::next_turn;
-use crate::port::{Answer, Cause, ModelError, Request};
+use crate::port::{Answer, Cause, Identity, ModelError, Request, Tried};
 
 /// What came of asking.
 pub(super) enum Asked {
@@ -35,8 +35,11 @@ pub(super) struct Given {
 pub(super) struct Refused {
     pub(super) error: ModelError,
     asking: Asking,
+    by: Identity,
     /// What had arrived of the answer.
     partial: Vec<Block>,
+    /// The endpoints that were asked before.
+    before: Vec<Tried>,
 }
 
 /// One question.
@@ -48,6 +51,21 @@ pub(super) struct Asking {
 }
 
 impl Refused {
+    /// Why nobody answered, with every endpoint that was asked.
+    pub(super) fn reason(&self) -> ModelError {
+        Tried::error_of(&self.before.iter().cloned().chain([self.tried()]).collect::<Vec<_>>())
+    }
+
+    /// With the endpoints that were asked before.
+    fn after(mut self: Box<Refused>, before: Vec<Tried>) -> Box<Refused> {
+        self.before = before;
+        self
+    }
+
+    fn tried(&self) -> Tried {
+        Tried { by: self.by.clone(), error: self.error.clone() }
+    }
+
     /// The events of an answer that did not come: why, what had arrived of it, and what was used all the same. A turn that
     /// only the answer would have opened is opened to keep what had arrived.
     pub(super) fn events(&self, state: &Loaded) -> Vec<Event> {
@@ -75,6 +93,7 @@ impl Drive<'_> {
     /// Asks until there is an answer, no more tries, and nobody else to ask.
     pub(super) async fn ask(&mut self, turn: u32) -> Result<Asked> {
         let (mut attempt, mut tries) = (0_u32, 0_u32);
+        let mut tried = Vec::new();
         let mut failed = None;
         loop {
             (attempt, tries) = (attempt.saturating_add(1), tries.saturating_add(1));
@@ -89,8 +108,11 @@ impl Drive<'_> {
             };
             match next {
                 Next::Again => {}
-                Next::Elsewhere => tries = 0,
-                Next::Nobody => return Ok(Asked::Failed(refused)),
+                Next::Elsewhere => {
+                    tries = 0;
+                    tried.push(refused.tried());
+                }
+                Next::Nobody => return Ok(Asked::Failed(refused.after(tried))),
                 Next::Stopped => {
                     self.recorder.record_with(|state, _| Ok(refused.events(state))).await?;
                     return Ok(Asked::Stopped);
@@ -102,7 +124,9 @@ impl Drive<'_> {
 
     /// What to do after a try that failed; where it is worth waiting, that is done.
     async fn after(&mut self, refused: &Refused, tries: u32) -> Next {
+        // What had begun to arrive is not asked for again, here or elsewhere.
         match refused.error.retry_after {
+            _ if !refused.partial.is_empty() => Next::Nobody,
             Some(wait) if tries <= self.agent.retries => match self.wait_or_stop(wait).await {
                 Waited::Over => Next::Again,
                 Waited::Stopped => Next::Stopped,
@@ -144,7 +168,8 @@ impl Drive<'_> {
 
     async fn ask_once(&self, turn: u32, attempt: u32) -> std::result::Result<Box<Given>, Box<Refused>> {
         let (session, clock) = (self.recorder.session(), &self.recorder.ports().clock);
-        let options = in_force(session, turn, &self.pace.model().identity().defaults);
+        let by = self.pace.model().identity();
+        let options = in_force(session, turn, &by.defaults);
         let request = Request { session, options: &options, tools: self.agent.tools.specs(), turn };
         let arriving = Arriving::new(self.recorder.ports().hub.clone(), self.recorder.id().clone());
         let began = clock.now();
@@ -164,7 +189,7 @@ impl Drive<'_> {
             Either::Left((Err(_), _)) => ModelError::fatal("the model's client panicked"),
             Either::Right((Either::Left(_), _)) => ModelError::new(Cause::TimedOut, "the model did not answer in time"),
         };
-        Err(Box::new(Refused { error, asking, partial: arriving.into_blocks() }))
+        Err(Box::new(Refused { error, asking, by, partial: arriving.into_blocks(), before: Vec::new() }))
     }
 }
 

@@ -210,7 +210,7 @@ impl<'a> Drive<'a> {
 
     /// The model did not answer: the session says so, and can be resumed.
     async fn fail(&mut self, turn: u32, refused: &Refused) -> Result<Stopped> {
-        let error = &refused.error;
+        let error = &refused.reason();
         let noted = turnkeep_model::status::TurnError {
             message: error.message.clone(),
             class: Some(error.class.clone().unwrap_or_else(|| error.cause.to_string())),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Author, Block, Body, FinishReason, Options, Part, Session, Turn};
+use turnkeep_model::{Author, Block, Body, FinishReason, Options, Part, Session, Summary, Turn};
 use turnkeep_store::BoxFuture;
 
 use super::{Summariser, Task, read_reply};
@@ -34,7 +34,7 @@ impl Summariser for Asked {
         self.model.identity().model.unwrap_or_else(|| "the model".to_owned())
     }
 
-    fn summarise<'a>(&'a self, task: Task<'a>) -> BoxFuture<'a, Result<String, String>> {
+    fn summarise<'a>(&'a self, task: Task<'a>) -> BoxFuture<'a, Result<Summary, String>> {
         Box::pin(async move {
             // A session of its own: nothing of the one that is condensed but its turns.
             let session = question(task);

@@ -37,7 +37,7 @@ pub trait Summariser: Send + Sync {
     ///
     /// # Errors
     /// Why there is none, in words without what was said.
-    fn summarise<'a>(&'a self, task: Task<'a>) -> BoxFuture<'a, std::result::Result<String, String>>;
+    fn summarise<'a>(&'a self, task: Task<'a>) -> BoxFuture<'a, std::result::Result<Summary, String>>;
 }
 
 /// What is to be summarised.
@@ -77,9 +77,9 @@ impl Summariser for Extract {
         "extract".to_owned()
     }
 
-    fn summarise<'a>(&'a self, task: Task<'a>) -> BoxFuture<'a, std::result::Result<String, String>> {
+    fn summarise<'a>(&'a self, task: Task<'a>) -> BoxFuture<'a, std::result::Result<Summary, String>> {
         let made = policy::extract(task.turns, task.target, &task.count);
-        Box::pin(async move { Ok(made) })
+        Box::pin(async move { Ok(made.into()) })
     }
 }
 
@@ -100,7 +100,7 @@ pub struct Condensed {
     /// What it stands for.
     pub plan: Plan,
     /// The summary.
-    pub text: String,
+    pub summary: Summary,
     /// Who summarised.
     pub by: String,
 }
@@ -108,13 +108,13 @@ pub struct Condensed {
 impl Condensed {
     /// Puts the summary in the place of the turns, and says what it stands for.
     pub fn apply(&self, session: &mut Session) -> Vec<Loss> {
-        policy::apply(session, &self.plan, &self.text)
+        policy::apply(session, &self.plan, self.summary.clone())
     }
 
     /// What a journal says of it.
     pub fn event(&self) -> Event {
         let Plan { from, to, .. } = self.plan;
-        let summary = Summary { text: self.text.clone(), from: Some(from), to: Some(to) };
+        let summary = Summary { from: Some(from), to: Some(to), ..self.summary.clone() };
         SessionCondensed { from, to, block: Block::new(Author::User, summary), by: Some(self.by.clone()) }.into()
     }
 }
@@ -139,12 +139,12 @@ pub async fn summarise(
             // Asking again would wait as long again.
             Either::Right(_) => return Outcome::Failed(late(summariser, settings)),
         };
-        let checked = answer.and_then(|text| {
-            policy::check(session, &plan, &text, &settings.count)?;
-            Ok(text)
+        let checked = answer.and_then(|summary| {
+            policy::check(session, &plan, &summary.text, &settings.count)?;
+            Ok(summary)
         });
         match checked {
-            Ok(text) => return Outcome::Condensed(Condensed { plan, text, by: summariser.name() }),
+            Ok(summary) => return Outcome::Condensed(Condensed { plan, summary, by: summariser.name() }),
             Err(why) => reason = why,
         }
     }

@@ -1,20 +1,21 @@
 //! What a model answered when it was asked for a summary.
 
 use turnkeep_model::json::{Json, json5};
+use turnkeep_model::{ShortExchange, Summary};
 
-/// The summary in a reply: `{"summary": "…"}`, or a history of questions and answers. JSON5 is understood, and so is a fence of
-/// backticks around it.
+/// The summary in a reply: `{"summary": "…"}`, or a history of questions and answers, which stay such. JSON5 is understood, and so is a
+/// fence of backticks around it.
 ///
 /// # Errors
 /// What is wrong with it, without its words.
-pub fn read_reply(reply: &str) -> Result<String, String> {
+pub fn read_reply(reply: &str) -> Result<Summary, String> {
     let text = unfenced(reply.trim());
     let parsed = json5::parse(text).map_err(|_| "its answer is no JSON, or was cut off".to_owned())?;
     let value = parsed.node.into_json();
     let fields = value.as_object().ok_or_else(|| "its answer is no JSON object".to_owned())?;
     match (fields.get("summary"), fields.get("history")) {
-        (Some(summary), _) => text_of(summary, "`summary` in its answer is no text"),
-        (None, Some(Json::Array(items))) => items.iter().map(exchange).collect::<Result<Vec<_>, _>>().map(join),
+        (Some(summary), _) => text_of(summary, "`summary` in its answer is no text").map(Summary::from),
+        (None, Some(Json::Array(items))) => items.iter().map(exchange).collect::<Result<Vec<_>, _>>().map(joined),
         (None, Some(_)) => Err("`history` in its answer is no list".to_owned()),
         (None, None) => Err("its answer has neither `summary` nor `history`".to_owned()),
     }
@@ -29,15 +30,17 @@ fn unfenced(text: &str) -> &str {
     inner.split_once('\n').map_or(inner, |(_, body)| body).trim()
 }
 
-fn exchange(item: &Json) -> Result<String, String> {
+fn exchange(item: &Json) -> Result<ShortExchange, String> {
     let wrong = "an item of `history` in its answer has no question or no answer";
     let fields = item.as_object().ok_or_else(|| wrong.to_owned())?;
     let side = |key: &str| fields.get(key).map_or_else(|| Err(wrong.to_owned()), |side| text_of(side, wrong));
-    Ok(format!("User: {}\nAssistant: {}", side("question")?, side("answer")?))
+    Ok(ShortExchange { question: side("question")?, answer: side("answer")?, ..ShortExchange::default() })
 }
 
-fn join(items: Vec<String>) -> String {
-    items.join("\n")
+/// The exchanges, and the same as one text for whoever knows none.
+fn joined(exchanges: Vec<ShortExchange>) -> Summary {
+    let lines = exchanges.iter().map(|short| format!("User: {}\nAssistant: {}", short.question, short.answer));
+    Summary { text: lines.collect::<Vec<_>>().join("\n"), exchanges, ..Summary::default() }
 }
 
 fn text_of(value: &Json, wrong: &str) -> Result<String, String> {
@@ -54,11 +57,25 @@ mod tests {
             (r#"{"summary": "They met."}"#, "They met."),
             ("```json\n{\"summary\": \"They met.\"}\n```", "They met."),
             ("{summary: 'They met.', /* short */ }", "They met."),
-            (r#"{"temperature": 1, "history": [{"question": "Q", "answer": "A"}]}"#, "User: Q\nAssistant: A"),
         ];
         for (reply, summary) in good {
-            assert_eq!(read_reply(reply).as_deref(), Ok(summary), "{reply}");
+            assert_eq!(read_reply(reply), Ok(Summary::from(summary)), "{reply}");
         }
+    }
+
+    #[test]
+    fn a_history_keeps_its_exchanges() {
+        let reply =
+            r#"{"temperature": 1, "history": [{"question": "Q", "answer": "A"}, {"question": "R", "answer": "B"}]}"#;
+
+        let short = |question: &str, answer: &str| ShortExchange {
+            question: question.into(),
+            answer: answer.into(),
+            ..ShortExchange::default()
+        };
+        let exchanges = vec![short("Q", "A"), short("R", "B")];
+        let text = "User: Q\nAssistant: A\nUser: R\nAssistant: B".to_owned();
+        assert_eq!(read_reply(reply), Ok(Summary { text, exchanges, ..Summary::default() }));
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod tool;
 pub(crate) use clock::seconds;
 pub use clock::{Clock, SystemClock};
 pub use ids::{Ids, RandomIds};
-pub use model::{Answer, Delta, Deltas, Identity, Model, ModelError, NoDeltas, Request};
+pub use model::{Answer, Begun, Delta, Deltas, Identity, Model, ModelError, NoDeltas, Request, Tried};
 pub use processes::{Liveness, LocalProcesses, Processes};
 pub use tool::{
     Brief, Compensate, Consent, FnTool, Found, Probe, Settings, Tool, ToolContext, ToolError, ToolFailure, ToolOutput,

@@ -1,6 +1,7 @@
 //! The port that answers.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use turnkeep_model::event::{Cause, EndpointChosen, SentRequest};
@@ -44,6 +45,13 @@ impl Identity {
     pub(crate) fn of(chosen: &EndpointChosen) -> Identity {
         let EndpointChosen { provider, api, model, account, defaults, choice: _ } = chosen.clone();
         Identity { provider, api, model, account, defaults }
+    }
+
+    /// The provider and the model, as errors name them.
+    fn label(&self) -> String {
+        let names = [self.provider.as_deref(), self.model.as_deref()];
+        let names: Vec<&str> = names.into_iter().flatten().collect();
+        if names.is_empty() { "a model without a name".to_owned() } else { names.join(" ") }
     }
 
     /// The record that this endpoint is asked from now on.
@@ -212,12 +220,61 @@ impl ModelError {
         self
     }
 
-    /// Whether another endpoint is asked the same question: this one cannot be reached, or has too much to do. A request
-    /// that is wrong here is wrong there, a key that is wrong is to be mended, and an answer that had begun is not begun
-    /// again elsewhere.
+    /// Whether another endpoint is asked the same question, where the user named one: this one cannot be reached, has too much to do,
+    /// or does not accept the key. A request that is wrong here is wrong there. See [`Begun`] for answers that had begun.
     pub fn may_pass_elsewhere(&self) -> bool {
-        use Cause::{Overloaded, RateLimited, TimedOut, Unavailable};
-        matches!(self.cause, Unavailable | RateLimited | Overloaded | TimedOut)
+        use Cause::{Auth, Overloaded, RateLimited, TimedOut, Unavailable};
+        matches!(self.cause, Unavailable | RateLimited | Overloaded | TimedOut | Auth)
+    }
+}
+
+/// An endpoint that was asked, and why it did not answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// Who was asked.
+    pub by: Identity,
+    /// Why there is no answer.
+    pub error: ModelError,
+}
+
+impl Tried {
+    /// The error of the last endpoint. Where others were asked before it, the message names every one and what it answered.
+    pub fn error_of(all: &[Tried]) -> ModelError {
+        match all {
+            [] => ModelError::fatal("there is no model to ask"),
+            [only] => only.error.clone(),
+            [.., last] => {
+                let each = all.iter().map(|tried| format!("{}: {}", tried.by.label(), tried.error.message));
+                let message =
+                    format!("none of {} endpoints answered: {}", all.len(), each.collect::<Vec<_>>().join("; "));
+                ModelError { message, ..last.error.clone() }
+            }
+        }
+    }
+}
+
+/// Passes pieces of an answer on, and remembers that it began: then nobody else is asked, or the same text would be shown twice.
+pub struct Begun<'a> {
+    inner: &'a dyn Deltas,
+    began: AtomicBool,
+}
+
+impl<'a> Begun<'a> {
+    /// Passes pieces on to `inner`.
+    pub fn new(inner: &'a dyn Deltas) -> Begun<'a> {
+        Begun { inner, began: AtomicBool::new(false) }
+    }
+
+    /// Whether a piece arrived.
+    pub fn has_begun(&self) -> bool {
+        self.began.load(Ordering::Relaxed)
+    }
+}
+
+impl Deltas for Begun<'_> {
+    fn delta(&self, delta: Delta) {
+        self.began.store(true, Ordering::Relaxed);
+        self.inner.delta(delta);
     }
 }
 

@@ -8,8 +8,8 @@ use pollster::block_on;
 use turnkeep_model::event::TurnOpened;
 use turnkeep_model::policy::condense::{self as policy, Nothing, estimate};
 use turnkeep_model::{
-    Author, Block, Body, CallId, ErrorKind, Event, Finish, FinishReason, Part, Session, SessionId, Text, ToolCall,
-    ToolResult, Turn, diff, expanded, fold,
+    Author, Block, Body, CallId, ErrorKind, Event, Finish, FinishReason, Part, Session, SessionId, Summary, Text,
+    ToolCall, ToolResult, Turn, diff, expanded, fold,
 };
 use turnkeep_runtime::condense::{Asked, Extract, Outcome, Settings, Summariser, Task, condense, summarise};
 use turnkeep_runtime::port::{Answer, Deltas, Identity, Model, ModelError, Request, SystemClock};
@@ -92,7 +92,7 @@ fn a_stored_session_is_condensed_by_one_record_and_can_be_expanded_again() {
         assert_eq!((made.plan.from, made.plan.to), (0, 7), "the last four exchanges stay");
         assert_eq!(journal.last().0, last.0 + 1);
         let after = load(&*store, &id);
-        assert_eq!(summary(&after), [(0, made.text.clone())]);
+        assert_eq!(summary(&after), [(0, made.summary.text.clone())]);
         assert_eq!(after.turns[0].blocks[0].body.as_text(), Some("Be brief."));
         assert_eq!(after.turns[8..], before.turns[8..]);
         assert_eq!(fold(&journal).unwrap().turns, after.turns);
@@ -122,7 +122,7 @@ fn condensing_again_condenses_the_rest_and_not_the_summary() {
 
     let (Outcome::Condensed(first), Outcome::Condensed(third)) = (first, third) else { panic!("not condensed") };
     assert_eq!((third.plan.from, third.plan.to), (8, 15));
-    assert_eq!(summary(&load(&*store, &id)), [(0, first.text), (8, third.text)]);
+    assert_eq!(summary(&load(&*store, &id)), [(0, first.summary.text), (8, third.summary.text)]);
 }
 
 #[test]
@@ -208,8 +208,8 @@ fn a_model_is_asked_and_its_summary_counts() {
     let outcome = block_on(condense(&*store, &id, &ports(), &Asked::new(model), &Settings::default())).unwrap();
 
     let Outcome::Condensed(made) = outcome else { panic!("{outcome:?}") };
-    assert_eq!((made.text.as_str(), made.by.as_str()), ("Parts 0 and 1 are kept.", "small"));
-    assert_eq!(summary(&load(&*store, &id)), [(0, made.text)]);
+    assert_eq!((made.summary.text.as_str(), made.by.as_str()), ("Parts 0 and 1 are kept.", "small"));
+    assert_eq!(summary(&load(&*store, &id)), [(0, made.summary.text)]);
 }
 
 #[test]
@@ -261,9 +261,9 @@ impl Summariser for Meanwhile<'_> {
         "meanwhile".into()
     }
 
-    fn summarise<'a>(&'a self, _: Task<'a>) -> BoxFuture<'a, Result<String, String>> {
+    fn summarise<'a>(&'a self, _: Task<'a>) -> BoxFuture<'a, Result<Summary, String>> {
         (self.0)();
-        Box::pin(async { Ok("All parts are kept.".to_owned()) })
+        Box::pin(async { Ok(Summary::from("All parts are kept.")) })
     }
 }
 
@@ -384,10 +384,10 @@ fn planted_facts_survive_the_summary_that_nobody_is_asked_for() {
         let outcome = block_on(summarise(&session, &Extract, &settings, &SystemClock));
         let Outcome::Condensed(made) = outcome else { panic!("{outcome:?}") };
         before += made.plan.tokens;
-        after += estimate(&made.text);
+        after += estimate(&made.summary.text);
         for (kind, fact) in facts {
             *all.entry(kind).or_default() += 1;
-            *found.entry(kind).or_default() += usize::from(made.text.contains(&fact));
+            *found.entry(kind).or_default() += usize::from(made.summary.text.contains(&fact));
         }
     }
     let ratio = |kind: &str| found[kind] as f64 / all[kind] as f64;

@@ -124,7 +124,7 @@ fn another_model_takes_over_where_one_cannot_answer() {
         (Cause::Unavailable, "from b"),
         (Cause::RateLimited, "from b"),
         (Cause::Overloaded, "from b"),
-        (Cause::Auth, ""),
+        (Cause::Auth, "from b"),
         (Cause::Interrupted, ""),
         (Cause::TimedOut, "from b"),
         (Cause::BadRequest, ""),
@@ -145,6 +145,52 @@ fn another_model_takes_over_where_one_cannot_answer() {
         let fallback = Some(("b".to_owned(), Choice::Fallback));
         assert_eq!(took_over == fallback, !expected.is_empty(), "{cause}");
     }
+}
+
+#[test]
+fn the_error_names_every_endpoint_that_was_asked() {
+    let store = memory();
+    let refuses = |cause, why: &str| vec![Err(ModelError::new(cause, why))];
+    let agent = Agent::new(told("a", refuses(Cause::Auth, "who are you")))
+        .with_fallback(told("b", refuses(Cause::Overloaded, "not now")))
+        .with_fallback(told("c", refuses(Cause::BadRequest, "what is that")));
+    let mut recorder = begun(&store, Options::default());
+
+    let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
+
+    let error = "none of 3 endpoints answered: vendor a: who are you; vendor b: not now; vendor c: what is that";
+    assert_eq!(stopped.status, Status::from(turnkeep_model::status::Failed { error: error.into() }));
+    let each = events(&store).into_iter().filter_map(|event| match event {
+        Event::ModelFailed(failed) => failed.message,
+        _ => None,
+    });
+    assert_eq!(each.collect::<Vec<_>>(), ["who are you", "not now", "what is that"]);
+}
+
+/// A model whose answer begins, and is then refused as if it had not.
+struct Breaks;
+
+impl Model for Breaks {
+    fn identity(&self) -> Identity {
+        Identity { model: Some("breaks".into()), ..Identity::default() }
+    }
+
+    fn answer<'a>(&'a self, _: Request<'a>, deltas: &'a dyn Deltas) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        deltas.delta(Delta::Text("half an ans".into()));
+        Box::pin(async { Err(ModelError::retryable("it broke off", Duration::ZERO)) })
+    }
+}
+
+#[test]
+fn nobody_else_is_asked_once_an_answer_began() {
+    let store = memory();
+    let agent = Agent::new(Arc::new(Breaks)).with_fallback(told("b", vec![Ok(Answer::text("from b"))]));
+    let mut recorder = begun(&store, Options::default());
+
+    let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
+
+    assert_eq!(stopped.status, Status::from(turnkeep_model::status::Failed { error: "it broke off".into() }));
+    assert_eq!(choices(&store), [("breaks".to_owned(), Choice::First)]);
 }
 
 #[test]

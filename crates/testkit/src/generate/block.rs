@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::{collection, sample};
 use turnkeep_model::{
     Author, Block, BlockId, Body, CallId, Data, Extra, ItemId, Media, MessageId, MessageKey, Object, Outcome, Part,
-    Reasoning, Scope, Summary, Text, ToolCall, ToolResult,
+    Reasoning, Scope, ShortExchange, Summary, Text, ToolCall, ToolResult,
 };
 
 use super::extra::unknown_fields;
@@ -61,7 +61,9 @@ pub fn message_key() -> BoxedStrategy<MessageKey> {
 
 /// Any body.
 pub fn body() -> BoxedStrategy<Body> {
-    let summary = fields!(Summary { text: text(), from: rare(0..4u32), to: rare(0..4u32) });
+    let exchange = fields!(ShortExchange { question: text(), answer: text(), extra: extra() });
+    let exchanges = prop_oneof![3 => Just(Vec::new()), 1 => collection::vec(exchange, 1..3)];
+    let summary = fields!(Summary { text: text(), from: rare(0..4u32), to: rare(0..4u32), exchanges: exchanges });
     prop_oneof![
         4 => text().prop_map(|text| Text { text }.into()),
         2 => reasoning().prop_map(Body::from),

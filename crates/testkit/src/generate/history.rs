@@ -63,7 +63,7 @@ fn block() -> BoxedStrategy<Block> {
         2 => thought().prop_map(|thought| Block::new(Author::Assistant, thought)),
         1 => media().prop_map(|media| Block::new(Author::User, media)),
         1 => media().prop_map(|media| Block::new(Author::Assistant, media)),
-        1 => text().prop_map(|text| Block::new(Author::User, Summary { text, from: None, to: None })),
+        1 => text().prop_map(|text| Block::new(Author::User, Summary::from(text))),
         1 => Just(Block::new(Author::Assistant, Body::Other { kind: "server_tool_use".into(), raw: Json::Null })),
     ]
     .boxed()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use turnkeep_model::event::EndpointChosen;
 use turnkeep_model::{Error, ErrorKind};
+use turnkeep_provider::cassette::{RecordedEndpoint, Tape};
 use turnkeep_provider::endpoint::{Endpoint, Endpoints};
 use turnkeep_provider::{HttpRequest, HttpResponse, Transport, TransportError, TransportErrorKind};
 use turnkeep_runner::manifest;
@@ -57,8 +58,13 @@ impl Answering {
         }
     }
 
-    /// The same where nothing is sent: no key is needed.
-    pub(super) fn replayed(who: &Who, beside: &Path, between: &Between<'_>) -> Result<Answering, Stop> {
+    /// The same where nothing is sent: no key is needed, and where nobody is named, no endpoint either.
+    pub(super) fn replayed(who: &Who, tape: &Tape, beside: &Path, between: &Between<'_>) -> Result<Answering, Stop> {
+        if !who.is_named()
+            && let [first, others @ ..] = tape.endpoints().as_slice()
+        {
+            return Answering::recorded(first, others, between);
+        }
         let endpoints = load()?;
         let name = reference(who, &endpoints)?;
         if scripted::is_meant(&name, &endpoints) {
@@ -69,6 +75,23 @@ impl Answering {
             Ok(Arc::new(keyless.model(between(Arc::new(Nowhere)))?))
         };
         Answering::with_models(&endpoints, &name, &model)
+    }
+
+    /// Who answered when a tape was recorded.
+    fn recorded(
+        first: &RecordedEndpoint,
+        others: &[RecordedEndpoint],
+        between: &Between<'_>,
+    ) -> Result<Answering, Stop> {
+        let model = |endpoint: &RecordedEndpoint| -> Result<Arc<dyn Model>, Stop> {
+            Ok(Arc::new(endpoint.model(between(Arc::new(Nowhere)))?))
+        };
+        Ok(Answering {
+            name: "recorded".to_owned(),
+            model: model(first)?,
+            fallbacks: others.iter().map(model).collect::<Result<_, _>>()?,
+            system: None,
+        })
     }
 
     fn configured(endpoints: &Endpoints, name: &str, between: &Between<'_>) -> Result<Answering, Stop> {

@@ -19,7 +19,7 @@ use super::scripted;
 use crate::args::Reading;
 use crate::exit::{Exit, Stop};
 use crate::progress::Progress;
-use crate::report::{object, text_or_null, texts};
+use crate::report::{object, say_losses, text_or_null, texts};
 use crate::talk_args::Run;
 use crate::terminal::{DIM, GREEN, RED, complain, counted, print, print_json, say};
 use crate::visible::visible;
@@ -44,6 +44,9 @@ pub(crate) fn run(args: &Run) -> Ending {
     } else {
         for (path, outcome) in fixtures.iter().zip(&outcomes) {
             print(&as_text(path, outcome, args))?;
+            if let Ok(outcome) = outcome {
+                say_losses(&outcome.losses, "--json lists them all");
+            }
         }
         if is_suite {
             let passed = outcomes.iter().filter(|outcome| ending(outcome) == Exit::Ok).count();
@@ -117,7 +120,7 @@ fn one(args: &Run, path: &Path, is_suite: bool) -> Result<Outcome, Stop> {
     let tap = Tap::default();
     let between = |inner: Arc<dyn Transport>| tap.before(Arc::new(Cassette::new(tape.clone(), inner)));
     let answering = match tape.mode() {
-        Mode::Replay => Answering::replayed(&args.with.who, path, &between)?,
+        Mode::Replay => Answering::replayed(&args.with.who, &tape, path, &between)?,
         _ => Answering::of(&args.with.who, Some(path), &between)?,
     };
     let beside = scripted::beside(path, "tools");

@@ -33,8 +33,20 @@ fn document(session: &Session, chosen: impl Fn(&ModelTurn) -> bool) -> Turn {
     let last = session.turns.iter().rfind(|turn| chosen(turn));
     let mut unknown = session.extra.fields(FORMAT).cloned().unwrap_or_default();
     let mut run_id = unknown.remove("run_id").as_ref().and_then(Json::as_str).map(std::borrow::Cow::into_owned);
-    let mut metadata = last.map(|turn| turn.metadata.clone()).unwrap_or_default();
-    let mut data = last.map(|turn| turn.data.clone()).unwrap_or_default();
+    // What stands around the blocks was read into the turn that was the last one then; others may have followed it.
+    let newest = |of: fn(&ModelTurn) -> &Object| {
+        session
+            .turns
+            .iter()
+            .filter(|turn| chosen(turn))
+            .map(of)
+            .rfind(|map| !map.is_empty())
+            .cloned()
+            .unwrap_or_default()
+    };
+    let mut metadata = newest(|turn| &turn.metadata);
+    let mut data = newest(|turn| &turn.data);
+    let id = session.turns.iter().filter(|turn| chosen(turn)).filter_map(|turn| turn.id.as_ref()).next_back();
     match (spelled("session_id").as_deref(), &session.id) {
         (_, None) => {}
         (Some("run_id"), Some(id)) => run_id = Some(id.to_string()),
@@ -48,7 +60,7 @@ fn document(session: &Session, chosen: impl Fn(&ModelTurn) -> bool) -> Turn {
     let made = blocks(session, &chosen);
     Turn {
         version: spelled("version").is_none().then_some(VERSION),
-        id: last.and_then(|turn| turn.id.as_ref()).map(ToString::to_string),
+        id: id.map(ToString::to_string),
         run_id,
         blocks: (spelled("blocks").is_none() || !made.is_empty()).then_some(made),
         metadata: present(metadata, spelled("metadata").is_some()),

@@ -22,7 +22,7 @@ mod write;
 pub use codec::lint;
 pub(super) use codec::{FixtureCodec, TurnCodec};
 pub use document::{Block, Content, Correlation, File, KIND_RAW, Kind, Turn};
-pub use events::{EventLine, TYPES as EVENT_TYPES, event_lines, validate as validate_event};
+pub use events::{EventLine, Piece, TYPES as EVENT_TYPES, event_lines, event_lines_with, validate as validate_event};
 pub use hash::block_hash;
 pub use keys::{Key, as_nanoseconds, as_strings, get};
 pub use outcome::{finish_class, inference_result, tool_definitions};

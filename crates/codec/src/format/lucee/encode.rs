@@ -1,7 +1,7 @@
 //! From a session to a serialized session.
 
 use turnkeep_model::json::{Json, Number, Object};
-use turnkeep_model::{Author, Block, Body, Session, Turn};
+use turnkeep_model::{Author, Block, Body, Session, Summary, Turn};
 
 use super::FORMAT;
 use super::decode::{is_setting, key_list};
@@ -123,12 +123,12 @@ fn exchanges(session: &Session, manner: Manner) -> (Vec<Item>, String) {
     let mut draft: Option<Draft<'_>> = None;
     for turn in &session.turns {
         let summaries = turn.blocks.iter().filter_map(|block| match &block.body {
-            Body::Summary(summary) => Some(summary.text.as_str()),
+            Body::Summary(summary) => Some(summary),
             _ => None,
         });
         for summary in summaries {
             items.extend(draft.take().map(|draft| item(draft, manner)));
-            items.push(summary_item(summary));
+            items.extend(summary_items(summary));
         }
         if begins(turn) {
             items.extend(draft.replace(Draft::default()).map(|draft| item(draft, manner)));
@@ -173,11 +173,16 @@ fn begins(turn: &Turn) -> bool {
         || turn.blocks.iter().any(|block| matches!(place(block), Place::Question))
 }
 
-fn summary_item(summary: &str) -> Item {
-    Item {
-        question: Side::Text(SUMMARY_QUESTION.to_owned()),
-        answer: Side::Text(summary.to_owned()),
+/// A summary as exchanges: those it was made as, or one.
+fn summary_items(summary: &Summary) -> Vec<Item> {
+    let item = |question: &str, answer: &str| Item {
+        question: Side::Text(question.to_owned()),
+        answer: Side::Text(answer.to_owned()),
         ..Item::default()
+    };
+    match summary.exchanges.as_slice() {
+        [] => vec![item(SUMMARY_QUESTION, &summary.text)],
+        exchanges => exchanges.iter().map(|short| item(&short.question, &short.answer)).collect(),
     }
 }
 

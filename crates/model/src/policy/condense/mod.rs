@@ -6,9 +6,13 @@
 //! one event, so that a fold without it ([`expanded`](crate::expanded)) gives the originals back.
 
 mod extract;
+mod lexicon;
 mod plan;
 mod replace;
 mod sentence;
+mod stale;
+mod words;
+mod worth;
 
 pub use extract::extract;
 use plan::going as going_of;
@@ -36,7 +40,7 @@ impl Policy for Condense {
         let Ok(plan) = plan(session, &self.settings, &estimate) else { return Ok(Vec::new()) };
         let text = extract(session.turns.get(plan.turns()).unwrap_or_default(), plan.target, &estimate);
         Ok(match check(session, &plan, &text, &estimate) {
-            Ok(()) => apply(session, &plan, &text),
+            Ok(()) => apply(session, &plan, text),
             Err(_) => Vec::new(),
         })
     }

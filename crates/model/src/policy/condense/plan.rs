@@ -15,6 +15,9 @@ pub const KEEP: usize = 4;
 /// The least that is worth a summary, in tokens.
 const LEAST: u64 = 24;
 
+/// What a short conversation may keep, in tokens, as long as that is no more than half of it: a quarter of little is nothing.
+const SHORT: u64 = 600;
+
 /// How far a session is condensed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
@@ -165,7 +168,8 @@ impl Plan {
         self.exchanges += 1;
         self.to = place(end.saturating_sub(1));
         let room = |budget: u64| budget.saturating_sub(self.total.saturating_sub(self.tokens));
-        self.target = (self.tokens / 4).min(settings.budget.map_or(u64::MAX, room)).max(LEAST / 2);
+        let wanted = (self.tokens / 4).max(SHORT.min(self.tokens / 2));
+        self.target = wanted.min(settings.budget.map_or(u64::MAX, room)).max(LEAST / 2);
     }
 
     /// How many tokens are left where the summary is as long as it may be.

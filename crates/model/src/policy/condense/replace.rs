@@ -70,8 +70,8 @@ fn loose_ends(session: &Session) -> HashSet<CallId> {
 /// assert_eq!(losses[0].at, "turns[0].blocks[0]");
 /// assert_eq!(losses.len(), 5);
 /// ```
-pub fn apply(session: &mut Session, plan: &Plan, text: &str) -> Vec<Loss> {
-    let summary = Summary { text: text.to_owned(), from: Some(plan.from), to: Some(plan.to) };
+pub fn apply(session: &mut Session, plan: &Plan, summary: impl Into<Summary>) -> Vec<Loss> {
+    let summary = Summary { from: Some(plan.from), to: Some(plan.to), ..summary.into() };
     let turns = session.turns.iter().enumerate().skip(plan.from as usize).take(plan.turns().len());
     let mut losses: Vec<Loss> = turns.flat_map(|(at, turn)| lost(at, turn)).collect();
     let planned = session.turns.get(plan.turns()).unwrap_or_default();

@@ -1,89 +1,117 @@
-//! Sentences, and what is worth keeping in them.
-
-use std::collections::HashSet;
+//! Sentences, clauses and lines: the pieces of which a summary is made.
 
 /// The longest piece that counts as one sentence, in characters.
 const LONGEST: usize = 320;
 
-/// Words that tell of a decision, a rule or a promise.
-const DECISIONS: &[&str] = &[
-    "decide",
-    "decided",
-    "decision",
-    "agree",
-    "agreed",
-    "choose",
-    "chose",
-    "chosen",
-    "must",
-    "never",
-    "always",
-    "approved",
-    "approve",
-    "rejected",
-    "confirmed",
-    "final",
-    "deadline",
-    "due",
-    "prefer",
-    "prefers",
-    "require",
-    "requires",
-    "required",
-    "plan",
-    "conclusion",
-    "instead",
-    "switch",
-    "switched",
-    "renamed",
-    "remember",
-    "important",
-    "constraint",
-    "goal",
-    "beschlossen",
-    "entschieden",
-    "muss",
-    "decidido",
-    "acordado",
-    "debe",
-    "décidé",
-    "doit",
-];
+/// A sentence longer than this is taken clause by clause, in bytes.
+const LONG: usize = 64;
 
-/// Words that tell of trouble and of what caused it.
-const TROUBLE: &[&str] =
-    &["error", "failed", "fails", "failure", "bug", "fix", "fixed", "cause", "caused", "because", "broken", "fehler"];
+/// The shortest clause and the shortest piece of a line of data, in bytes.
+const SHORTEST: usize = 24;
 
-/// Words of courtesy, which carry nothing.
-const COURTESY: &[&str] = &[
-    "thanks",
-    "thank",
-    "hello",
-    "hi",
-    "hey",
-    "sure",
-    "welcome",
-    "great",
-    "okay",
-    "ok",
-    "please",
-    "happy",
-    "glad",
-    "sorry",
-    "course",
-    "absolutely",
-    "certainly",
-    "perfect",
-    "awesome",
-    "cheers",
-    "danke",
-    "hallo",
-    "gracias",
-    "merci",
-];
+/// How a unit is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As people talk.
+    Prose,
+    /// As code, configuration, data and logs are.
+    Data,
+}
+
+/// The smallest piece of a text that is kept or not, and how it is written: a sentence or a clause, a line of code, a few fields of data.
+pub(super) fn units(text: &str) -> Vec<(&str, Form)> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        let trimmed = line.trim();
+        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
+            fenced = !fenced;
+        } else if fenced || is_data(line) {
+            found.extend(fields(trimmed).into_iter().map(|piece| (piece, Form::Data)));
+        } else {
+            found.extend(sentences(line).into_iter().flat_map(clauses).map(|piece| (piece, Form::Prose)));
+        }
+    }
+    found
+}
+
+/// Whether a line is code, configuration, data or a log rather than prose.
+fn is_data(line: &str) -> bool {
+    let trimmed = line.trim();
+    let words = trimmed.split_whitespace().count();
+    let first = trimmed.split_whitespace().next().unwrap_or_default();
+    let is_key =
+        first.strip_suffix(':').is_some_and(|key| key.chars().all(|c| c.is_lowercase() || c == '_' || c == '-'));
+    let is_dated = first.len() > 7 && first.bytes().filter(u8::is_ascii_digit).count() * 2 > first.len();
+    trimmed.starts_with(['{', '[', '}', '|', '<', '+', '@'])
+        || trimmed.ends_with(['{', '}', ';'])
+        || trimmed.contains(" = ")
+        || trimmed.contains("=>")
+        || (words < 3 && trimmed.contains('='))
+        || (is_key && words < 5)
+        || (is_dated && words > 2)
+}
+
+/// A line of data, cut behind commas outside of texts where it is long.
+fn fields(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let (mut start, mut quoted, mut escaped) = (0, false, false);
+    for (at, c) in line.char_indices() {
+        let ends = match c {
+            _ if escaped => false,
+            '"' => {
+                quoted = !quoted;
+                false
+            }
+            ',' => !quoted && at - start >= SHORTEST,
+            _ => at - start >= LONGEST && c == ' ',
+        };
+        escaped = c == '\\' && !escaped;
+        if ends {
+            found.push(line.get(start..=at).unwrap_or_default());
+            start = at + c.len_utf8();
+        }
+    }
+    found.push(line.get(start..).unwrap_or_default());
+    found.into_iter().map(str::trim).filter(|piece| piece.chars().any(char::is_alphanumeric)).collect()
+}
+
+/// A sentence, or its clauses where it is long.
+fn clauses(sentence: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = sentence;
+    while sentence.len() > LONG
+        && let Some((clause, more)) = clause(rest)
+    {
+        found.push(clause.trim());
+        rest = more.trim_start();
+    }
+    found.push(rest);
+    found
+}
+
+/// The first clause of a sentence, and what follows it.
+fn clause(sentence: &str) -> Option<(&str, &str)> {
+    const JOINTS: &[&str] = &[
+        "; ",
+        ", and ",
+        ", but ",
+        ", so ",
+        ", which ",
+        ", because ",
+        ", since ",
+        ", while ",
+        ", although ",
+        " - ",
+        " — ",
+    ];
+    let from = sentence.ceil_char_boundary(SHORTEST);
+    let ends = JOINTS.iter().filter_map(|joint| Some(from + sentence.get(from..)?.find(joint)? + 1)).min();
+    ends.and_then(|end| sentence.split_at_checked(end)).filter(|(_, more)| more.len() > SHORTEST)
+}
 
 /// The sentences of a text: ends of lines end one, and so does a full stop, a question or an exclamation mark before a space.
-pub(super) fn sentences(text: &str) -> Vec<&str> {
+fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for line in text.lines() {
         let mut rest = line.trim();
@@ -125,73 +153,18 @@ fn end_of(line: &str) -> usize {
     line.len()
 }
 
-/// Whether what stands before a full stop is one letter, or an abbreviation with full stops in it.
+/// Words that end with a full stop in the middle of a sentence.
+const ABBREVIATIONS: &[&str] =
+    &["al", "approx", "ca", "cf", "dr", "fig", "mr", "mrs", "ms", "mt", "no", "nr", "prof", "sr", "st", "vs"];
+
+/// Whether what stands before a full stop is one letter, or an abbreviation.
 fn is_initial(before: &str) -> bool {
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let letters = word.trim_start_matches(|c: char| !c.is_alphanumeric());
     let one = letters.chars().count() == 1 && letters.chars().all(char::is_alphabetic);
-    one || (letters.contains('.') && letters.chars().all(|c| c.is_alphabetic() || c == '.') && letters.len() < 6)
-}
-
-/// What a sentence tells.
-#[derive(Debug, Default)]
-pub(super) struct Told<'a> {
-    /// Numbers, paths, identifiers and names: each is worth keeping once.
-    pub facts: Vec<(&'a str, f64)>,
-    /// What its words are worth apart from that.
-    pub worth: f64,
-    /// How many words it has.
-    pub words: usize,
-}
-
-/// Looks at a sentence.
-pub(super) fn look(sentence: &str) -> Told<'_> {
-    let mut told = Told::default();
-    let mut seen = HashSet::new();
-    let (mut decides, mut courts) = (false, false);
-    for (index, raw) in sentence.split_whitespace().enumerate() {
-        let word = raw.trim_matches(|c: char| {
-            !c.is_alphanumeric() && !matches!(c, '/' | '_' | '~' | '`' | '-' | '%' | '$' | '€')
-        });
-        if word.is_empty() {
-            continue;
-        }
-        told.words += 1;
-        let low = word.to_lowercase();
-        decides |= DECISIONS.contains(&low.as_str());
-        courts |= COURTESY.contains(&low.as_str());
-        told.worth += if TROUBLE.contains(&low.as_str()) { 1.0 } else { 0.0 };
-        let value = fact(word, index);
-        if value > 0.0 && seen.insert(low) {
-            told.facts.push((word, value));
-        }
-    }
-    told.worth += if decides { 3.0 } else { 0.0 };
-    told.worth += if sentence.ends_with('?') { 0.5 } else { 0.0 };
-    if courts && told.words < 14 && told.facts.is_empty() && !decides {
-        told.worth = 0.0;
-    }
-    told
-}
-
-/// What a word is worth: a path or an identifier, a number, a name.
-fn fact(word: &str, index: usize) -> f64 {
-    let has = |test: fn(char) -> bool| word.chars().any(test);
-    let inner = word.get(1..).unwrap_or_default();
-    let first_upper = word.chars().next().is_some_and(char::is_uppercase);
-    let path =
-        (word.contains('/') && word.len() > 3) || word.contains("::") || word.contains('_') || word.contains('`');
-    let dotted = inner.split_once('.').is_some_and(|(_, end)| end.starts_with(char::is_alphabetic));
-    let mixed = inner.chars().any(char::is_uppercase) && has(char::is_lowercase);
-    if path || dotted {
-        2.5
-    } else if has(|c| c.is_ascii_digit() || c.is_numeric()) {
-        2.0
-    } else if mixed || (index > 0 && first_upper && word.chars().count() > 1) {
-        1.5
-    } else {
-        0.0
-    }
+    let known = ABBREVIATIONS.iter().any(|known| known.eq_ignore_ascii_case(letters)) && letters != "no";
+    one || known
+        || (letters.contains('.') && letters.chars().all(|c| c.is_alphabetic() || c == '.') && letters.len() < 6)
 }
 
 #[cfg(test)]
@@ -219,12 +192,28 @@ mod tests {
     }
 
     #[test]
-    fn paths_numbers_names_and_decisions_are_worth_something_and_courtesy_is_not() {
-        let told = look("We decided that Ada moves 4200 rows to src/rows.rs.");
-        let words: Vec<_> = told.facts.iter().map(|(word, _)| *word).collect();
+    fn code_and_data_are_taken_by_lines_and_fields() {
+        let text = "Set it so:\n```toml\nport = 8443 # not. this\n```\n{\"build\":\"b-4821, final\",\"state\":\"green and well\",\"took\":12}";
 
-        assert_eq!(words, ["Ada", "4200", "src/rows.rs"]);
-        assert!(told.worth >= 3.0);
-        assert!(look("Sure, thanks a lot for that!").worth < 0.1);
+        assert_eq!(
+            units(text),
+            [
+                ("Set it so:", Form::Prose),
+                ("port = 8443 # not. this", Form::Data),
+                ("{\"build\":\"b-4821, final\",", Form::Data),
+                ("\"state\":\"green and well\",", Form::Data),
+                ("\"took\":12}", Form::Data),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_long_sentence_is_taken_clause_by_clause() {
+        let text = "I looked at this for quite a while yesterday in the evening, and the staging port is 8443, which nobody had written down anywhere, but now you know about it too.";
+
+        let found: Vec<&str> = units(text).into_iter().map(|(unit, _)| unit).collect();
+
+        assert!(found.contains(&"and the staging port is 8443,"), "{found:?}");
+        assert_eq!(found.join(" "), text);
     }
 }

@@ -4,4 +4,4 @@ mod line;
 mod tell;
 
 pub use line::{EventLine, TYPES, validate};
-pub use tell::event_lines;
+pub use tell::{Piece, event_lines, event_lines_with};
