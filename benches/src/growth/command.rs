@@ -48,7 +48,8 @@ pub(super) fn all(report: &mut Report, scratch: &Path) -> Outcome<()> {
         }
     }
     drop(store);
-    let ledger = |calls: &usize| Ok(place.run(&["show", "--ledger", &format!("calls-{calls}")])?.time);
+    let ledger =
+        |calls: &usize| -> Outcome<Duration> { Ok(place.run(&["show", "--ledger", &format!("calls-{calls}")])?.time) };
     rows(report, "show --ledger", "calls", &CALLS, &CALLS.iter().map(ledger).collect::<Outcome<Vec<_>>>()?);
     for words in [["show"].as_slice(), &["export", "--to", "turnkeep.jsonl"]] {
         place.measure(report, words)?;
@@ -78,7 +79,7 @@ struct Ran {
 impl Place {
     /// Time and memory of a command on the long sessions.
     fn measure(&self, report: &mut Report, words: &[&str]) -> Outcome<()> {
-        let run = |size: &usize| self.run(&[words, &[&format!("long-{size}")]].concat());
+        let run = |size: &usize| self.run(&[words, &[format!("long-{size}").as_str()]].concat());
         let ran = LONG.iter().map(run).collect::<Outcome<Vec<Ran>>>()?;
         let what = words.join(" ");
         rows(report, &what, "MB", &LONG, &ran.iter().map(|ran| ran.time).collect::<Vec<_>>());
@@ -142,7 +143,7 @@ fn call_tools(store: &FileStore, calls: usize) -> Outcome<()> {
     for (turn, n) in (0u32..).zip(0..calls) {
         let call = CallId::given(format!("call_{n}"));
         let asked = ToolCall { call: call.clone(), name: "look".to_owned(), arguments: format!("{{\"n\":{n}}}") };
-        let result = ToolResult { call, ..ToolResult::default() };
+        let result = ToolResult { call, name: None, parts: Vec::new(), error: None, is_error: None, outcome: None };
         let added = |block| Event::from(BlockAdded { turn, block }).into();
         let events = vec![
             Event::from(TurnOpened { turn: Box::new(Turn::default()) }).into(),

@@ -39,7 +39,7 @@ impl Facts {
     pub(crate) fn take(&mut self, turn: &Turn) {
         self.turns += 1;
         self.blocks += turn.blocks.len();
-        if let Some(model) = turn.model.as_ref().filter(|model| self.models.last() != Some(model)) {
+        if let Some(model) = turn.model.as_ref().filter(|model| self.models.last() != Some(*model)) {
             self.models.push(model.clone());
         }
         self.provider = self.provider.take().or_else(|| turn.provider.clone());
@@ -104,7 +104,8 @@ mod tests {
     }
 
     fn result(id: &str) -> Body {
-        ToolResult { call: CallId::given(id), ..ToolResult::default() }.into()
+        let call = CallId::given(id);
+        ToolResult { call, name: None, parts: Vec::new(), error: None, is_error: None, outcome: None }.into()
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub(crate) fn export(args: &Export) -> Ending {
     // A journal is written as it is; other formats get the session with its own id.
     let mut archive = match args.to.codec.spec().id {
         JOURNAL => {
-            let journal = journal(&args.place, Path::new(&args.id))?;
+            let journal = block_on(args.place.there()?.journal(&SessionId::new(args.id.as_str())))?;
             let session = turnkeep_model::fold(&journal)?;
             Archive { seq: Some(journal.last()), journal: Some(Box::new(journal)), ..Archive::from(session) }
         }

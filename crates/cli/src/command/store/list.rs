@@ -43,7 +43,7 @@ pub(crate) fn ls(args: &Ls) -> Ending {
     let page = if args.meta.is_empty() {
         block_on(store.list(&query))?
     } else {
-        block_on(store.list_by_metadata(&query, &|kept| args.meta.iter().all(|word| holds(kept, word))))?
+        block_on(store.list_by_metadata(&query, &|kept: &Object| args.meta.iter().all(|word| holds(kept, word))))?
     };
     let next = page.next.map(|next| next.to_word());
     if args.json {
@@ -148,7 +148,9 @@ fn catch_up(index: &dyn Search) -> Result<(), Stop> {
         progress.get_or_insert_with(|| Progress::of("index", usize::try_from(all).unwrap_or(usize::MAX))).reach(done);
     };
     block_on(index.catch_up(&mut told))?;
-    progress.map(Progress::end);
+    if let Some(progress) = progress {
+        progress.end();
+    }
     Ok(())
 }
 
