@@ -40,7 +40,7 @@ pub(super) fn run(args: &Show) -> Ending {
     }
     opened.losses.extend(reductions);
     if args.json {
-        print_bytes(format!("{}\n", opened.archive.to_json(Layout::Pretty)).as_bytes())?;
+        print_bytes((opened.archive.to_json(Layout::Pretty) + "\n").as_bytes())?;
     } else {
         print(&as_text(&opened.archive, opened.format, page(args)))?;
         say_losses(&opened.losses, "`turnkeep convert` with --report FILE lists them all");
