@@ -1,11 +1,12 @@
 //! Measures turnkeep: ratios to what one would use instead, taken in the same run, each with the bound it must hold.
 //!
-//! `cargo xtask bench [model|codec [FORMAT]|wires|policy|store|runtime|provider|peers|all] [--write]` runs this in release mode.
+//! `cargo xtask bench [model|codec [FORMAT]|wires|policy|store|growth|runtime|provider|peers|all] [--write]` runs this in release mode.
 
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
 mod convert;
 mod documents;
+mod growth;
 mod peers;
 mod plain;
 mod policy;
@@ -33,8 +34,7 @@ use report::Report;
 type Failure = Box<dyn std::error::Error>;
 type Outcome<T> = Result<T, Failure>;
 
-const USAGE: &str =
-    "usage: cargo xtask bench [model|codec [FORMAT]|wires|policy|store|runtime|provider|postgres|peers|all] [--write]";
+const USAGE: &str = "usage: cargo xtask bench [model|codec [FORMAT]|wires|policy|store|growth|runtime|provider|postgres|peers|all] [--write]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -63,6 +63,7 @@ fn run(words: &[&str]) -> Outcome<bool> {
             println!("{}", store::peak(Path::new(file))?);
             Ok(true)
         }
+        ["growth"] => measure(&[growth::all]).map(|report| report.holds()),
         ["postgres"] => measure(&[store::postgres]).map(|report| report.holds()),
         ["peers"] => peers::run(&scratch()?, false),
         ["peers", "--write"] => peers::run(&scratch()?, true),
@@ -88,7 +89,7 @@ fn run(words: &[&str]) -> Outcome<bool> {
 
 /// Every group, in the order of the page.
 const ALL: &[Group] =
-    &[model, codec, wires::speed, policy::speed, reduce::slim, store::all, runtime::all, provider::all];
+    &[model, codec, wires::speed, policy::speed, reduce::slim, store::all, growth::all, runtime::all, provider::all];
 
 type Group = fn(&mut Report, &Path) -> Outcome<()>;
 

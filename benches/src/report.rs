@@ -177,6 +177,10 @@ structs of the fields that bodies and events have (`benches/src/wires/typed.rs`)
 events, putting the response together and reading that into a session; the other side finds line breaks with `memchr` and
 parses each event. A lint pass is every rule over a body that is parsed already, as a share of decoding its bytes.
 
+Growth is the time that ten times as much takes over the time that as much takes: 10x is linear, 100x is a square. Stores are
+measured by processor time with 100, 1,000 and 10,000 sessions of two records, opening them included; the command by the clock on
+the wall, and its peak memory by that of its process, with sessions of 2, 20 and 200 MB.
+
 ";
 
 fn milliseconds(time: Duration) -> String {

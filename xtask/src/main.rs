@@ -32,7 +32,7 @@ cargo xtask external                         only what --external adds: checks b
 cargo xtask tidy                             the rules that no compiler knows
 cargo xtask golden                           writes the golden files anew; review them like code
 cargo xtask docs                             writes the generated documents
-cargo xtask bench [model|codec|wires|policy|store|runtime|provider|postgres|peers|all] [--write]  measures ratios and checks their bounds";
+cargo xtask bench [model|codec|wires|policy|store|growth|runtime|provider|postgres|peers|all] [--write]  measures ratios and checks their bounds";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -67,6 +67,10 @@ fn run(words: &[&str]) -> Outcome<()> {
 fn bench(workspace: &Workspace, words: &[&str]) -> Outcome<()> {
     let mut build = vec!["run", "--release", "--quiet", "--package", "turnkeep-bench", "--features", "tokens"];
     let store = matches!(words, [] | ["all" | "store" | "postgres" | "--write", ..]);
+    if matches!(words, [] | ["all" | "growth" | "--write", ..]) {
+        // The command itself is measured, too.
+        Cargo::new(workspace, &["build", "--release", "--quiet", "--package", "turnkeep-cli"]).run()?;
+    }
     // As in earnest: what is acknowledged is on the disk.
     let postgres = store.then(|| Postgres::find(Sync::On));
     let url = postgres.as_ref().and_then(Postgres::url);

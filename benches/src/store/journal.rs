@@ -49,7 +49,7 @@ pub(super) fn batches(turn: &Turn, index: u32, at: Seq) -> Vec<Batch> {
 }
 
 /// The batches of a session of `count` turns, turn by turn.
-pub(super) fn session(count: usize) -> impl Iterator<Item = Vec<Batch>> {
+pub(crate) fn session(count: usize) -> impl Iterator<Item = Vec<Batch>> {
     let mut at = Seq::START;
     sessions::turns(count).zip(0..).map(move |(turn, index)| {
         let batches = batches(&turn, index, at);
@@ -63,7 +63,7 @@ pub(crate) fn open(file: &Path, durability: Durability) -> Outcome<Arc<SqliteSto
 }
 
 /// Appends batches, one after the other.
-pub(super) fn append(store: &dyn Store, session: &SessionId, batches: &[Batch]) -> Outcome<()> {
+pub(crate) fn append(store: &dyn Store, session: &SessionId, batches: &[Batch]) -> Outcome<()> {
     for batch in batches {
         block_on(store.append(session, Seq(batch.seq.0 - 1), batch))?;
     }

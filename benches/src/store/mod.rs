@@ -13,7 +13,7 @@ use crate::Outcome;
 use crate::report::Report;
 
 pub(crate) use append::peak;
-pub(crate) use journal::{fresh, open};
+pub(crate) use journal::{append, fresh, open, session};
 
 /// Everything that is measured of stores.
 pub(crate) fn all(report: &mut Report, scratch: &Path) -> Outcome<()> {

@@ -200,6 +200,13 @@ pub(crate) struct Show {
     pub(crate) place: Place,
 }
 
+impl Show {
+    /// Whether the session is shown as a page and as it is.
+    pub(crate) fn changes_nothing(&self) -> bool {
+        self.reducing.is_empty() && !self.dry_run && !self.json
+    }
+}
+
 #[derive(Group)]
 pub(crate) struct Convert {
     /// The file, or a directory of files; `-` is standard input
@@ -311,19 +318,35 @@ pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// What stands for the format of a stored session.
+pub(crate) const STORED: &str = "stored";
+
 /// The sessions of a file, of standard input, or those stored under an id, where no file has that name.
 pub(crate) fn open_any(path: &Path, reading: &Reading, place: &Place) -> std::result::Result<Opened, Stop> {
-    let Some(id) = path.to_str().filter(|_| may_be_an_id(path) && place.exists()) else {
+    let Some(id) = stored_id(path, place) else {
         return open_file(path, reading);
     };
     match crate::command::load(place, id) {
-        Ok(archive) => Ok(Opened { archive, losses: Vec::new(), format: "stored", guess: None, ambiguous: Vec::new() }),
-        // There is no session of this name in the store; what is wrong with the store itself is told.
-        Err(Stop::Store(error)) if error.at_session().is_some() && error.kind() == StoreErrorKind::NotFound => {
-            if path.exists() { open_file(path, reading) } else { Err(neither(path).into()) }
+        Ok(archive) => Ok(Opened { archive, losses: Vec::new(), format: STORED, guess: None, ambiguous: Vec::new() }),
+        Err(stop) if is_no_session(&stop) => {
+            if path.exists() {
+                open_file(path, reading)
+            } else {
+                Err(neither(path).into())
+            }
         }
         Err(stop) => Err(stop),
     }
+}
+
+/// The id that a word names, unless it can only be a file.
+pub(crate) fn stored_id<'a>(path: &'a Path, place: &Place) -> Option<&'a str> {
+    path.to_str().filter(|_| may_be_an_id(path) && place.exists())
+}
+
+/// Whether there is no session of this name in the store; what is wrong with the store itself is told.
+pub(crate) fn is_no_session(stop: &Stop) -> bool {
+    matches!(stop, Stop::Store(error) if error.at_session().is_some() && error.kind() == StoreErrorKind::NotFound)
 }
 
 fn neither(path: &Path) -> Error {

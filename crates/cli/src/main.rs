@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod exit;
+mod facts;
 mod page;
 mod policy_args;
 mod progress;

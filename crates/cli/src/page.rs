@@ -1,16 +1,16 @@
 //! A conversation as a person reads it.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt::Write;
 
 use anstyle::Style;
 use turnkeep_model::json::TreeSink;
 use turnkeep_model::shape::Shape;
 use turnkeep_model::{
-    Author, Block, Body, CallId, Json, Media, Part, Reasoning, Session, Slice, Status, Time, ToolCall, ToolResult, Turn,
+    Author, Block, Body, Json, Media, Part, Reasoning, Session, Slice, Status, Time, ToolCall, ToolResult, Turn,
 };
 
+use crate::facts::{Answer, Calls, Facts, calls};
 use crate::terminal::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, counted};
 use crate::visible::{shortened, visible};
 
@@ -19,15 +19,11 @@ pub(crate) struct Page {
     text: String,
     width: usize,
     results: Results,
-    /// The calls of the session that is shown: the tool's name, and whether there is a result.
-    calls: HashMap<CallId, (String, Answer)>,
-}
-
-/// Whether a call has a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    Open,
-    Given,
+    /// What is known of the session that is shown, and how many of its turns were shown.
+    facts: Facts,
+    shown: usize,
+    /// The calls of the turn that is shown.
+    calls: Calls,
 }
 
 /// How much of a tool's answer is shown.
@@ -45,7 +41,14 @@ const FIRST: usize = 12;
 impl Page {
     /// An empty page.
     pub(crate) fn new(width: usize) -> Page {
-        Page { text: String::new(), width, results: Results::Full, calls: HashMap::new() }
+        Page {
+            text: String::new(),
+            width,
+            results: Results::Full,
+            facts: Facts::default(),
+            shown: 0,
+            calls: Calls::new(),
+        }
     }
 
     /// The same, with so much of the tools' answers.
@@ -59,6 +62,11 @@ impl Page {
         self.text
     }
 
+    /// What there is of the page since it was last taken.
+    pub(crate) fn take(&mut self) -> String {
+        std::mem::take(&mut self.text)
+    }
+
     /// A remark of ours.
     pub(crate) fn note(&mut self, note: &str) {
         let _ = writeln!(self.text, "{DIM}{note}{DIM:#}");
@@ -66,14 +74,22 @@ impl Page {
 
     /// A session: its head, then its turns.
     pub(crate) fn session(&mut self, session: &Session, note: &str) {
+        self.begin(session, Facts::of(&session.turns), note);
+        session.turns.iter().for_each(|turn| self.turn(turn));
+        self.end(session);
+    }
+
+    /// The head of a session, whose turns come next, one by one.
+    pub(crate) fn begin(&mut self, session: &Session, facts: Facts, note: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
+        (self.facts, self.shown) = (facts, 0);
         self.head(session, note);
-        self.calls = calls(session);
-        for (index, turn) in session.turns.iter().enumerate() {
-            self.turn(index, turn);
-        }
+    }
+
+    /// What comes after the turns of a session.
+    pub(crate) fn end(&mut self, session: &Session) {
         session.slices.iter().for_each(|slice| self.slice(slice));
     }
 
@@ -82,7 +98,7 @@ impl Page {
         let _ = writeln!(self.text, "{BOLD}{}{BOLD:#}  {DIM}{note}{DIM:#}", shortened(&id, self.width));
         self.field("title", session.title.as_deref().unwrap_or_default());
         self.field("agent", session.agent.as_deref().unwrap_or_default());
-        self.field("model", &models(session));
+        self.field("model", &self.facts.models());
         self.field("status", &session.status.as_ref().map(status).unwrap_or_default());
         self.field("usage", &settings(&session.usage));
         self.field("options", &settings(&session.options));
@@ -90,8 +106,8 @@ impl Page {
         self.field("updated", session.last_time().map(Time::as_str).unwrap_or_default());
         self.field("phase", &phase(session));
         self.field("parent", session.parent.as_ref().map(|parent| parent.session.as_str()).unwrap_or_default());
-        let turns = counted(session.turns.len(), "turn", "turns");
-        let blocks = counted(session.blocks().count(), "block", "blocks");
+        let turns = counted(self.facts.turns, "turn", "turns");
+        let blocks = counted(self.facts.blocks, "block", "blocks");
         let slices = counted(session.slices.len(), "slice", "slices");
         let slices = if session.slices.is_empty() { String::new() } else { format!(", {slices}") };
         self.field("holds", &format!("{turns}, {blocks}{slices}"));
@@ -111,12 +127,15 @@ impl Page {
         }
     }
 
-    fn turn(&mut self, index: usize, turn: &Turn) {
+    /// The next turn.
+    pub(crate) fn turn(&mut self, turn: &Turn) {
+        self.shown += 1;
+        self.calls = calls(turn);
         let model = turn.model.as_deref().unwrap_or_default();
         let finish = turn.finish.as_ref().map(|finish| finish.reason.as_str()).unwrap_or_default();
         let usage = settings(&turn.usage);
         let facts: Vec<_> = [model, finish, &usage].into_iter().filter(|fact| !fact.is_empty()).map(visible).collect();
-        self.heading(&format!("turn {}", index + 1), &facts.join(" · "));
+        self.heading(&format!("turn {}", self.shown), &facts.join(" · "));
         turn.blocks.iter().for_each(|block| self.block(block));
         if !turn.interrupted.is_empty() {
             self.line(2, "interrupted: this is what arrived; no model is told of it", RED);
@@ -207,6 +226,7 @@ impl Page {
         let room = self.width.saturating_sub(call.name.chars().count() + 12).max(20);
         let text = format!("{}({})", shortened(&call.name, self.width), shortened(&call.arguments, room));
         let open = matches!(self.calls.get(&call.call), Some((_, Answer::Open)));
+        let open = open && self.facts.tool_apart(&call.call).is_none();
         let note = if open { format!("  {DIM}no result yet{DIM:#}") } else { String::new() };
         let _ = writeln!(self.text, "  {YELLOW}call{YELLOW:#}  {text}{note}");
     }
@@ -215,6 +235,7 @@ impl Page {
         let failed = result.is_error == Some(true) || result.error.is_some();
         let (word, style) = if failed { ("failed", RED) } else { ("result", DIM) };
         let called = self.calls.get(&result.call).map(|(name, _)| name);
+        let called = called.or_else(|| self.facts.tool_apart(&result.call));
         let name = result.name.as_ref().or(called).map(|name| format!(" of {name}")).unwrap_or_default();
         self.line(4, &format!("{word}{name}"), style);
         if let Some(error) = &result.error {
@@ -258,31 +279,6 @@ fn phase(session: &Session) -> String {
         (Some(phase), Some(conversation)) => format!("{phase} of {conversation}"),
         (None, Some(conversation)) => format!("none, of {conversation}"),
         (phase, None) => phase.map(Cow::into_owned).unwrap_or_default(),
-    }
-}
-
-fn calls(session: &Session) -> HashMap<CallId, (String, Answer)> {
-    let mut calls = HashMap::new();
-    for (_, block) in session.blocks() {
-        match &block.body {
-            Body::ToolCall(call) => _ = calls.insert(call.call.clone(), (call.name.clone(), Answer::Open)),
-            Body::ToolResult(result) => {
-                calls.entry(result.call.clone()).and_modify(|(_, answer)| *answer = Answer::Given);
-            }
-            _ => {}
-        }
-    }
-    calls
-}
-
-fn models(session: &Session) -> String {
-    let mut models: Vec<&str> = session.turns.iter().filter_map(|turn| turn.model.as_deref()).collect();
-    models.dedup();
-    let providers: Vec<&str> = session.turns.iter().filter_map(|turn| turn.provider.as_deref()).collect();
-    match providers.first() {
-        Some(provider) if !models.is_empty() => format!("{} ({provider})", models.join(", ")),
-        Some(provider) => (*provider).to_owned(),
-        None => models.join(", "),
     }
 }
 

@@ -47,6 +47,11 @@ pub(crate) enum Manner {
 }
 
 impl Reducing {
+    /// Whether nothing is reduced.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.window.is_none() && self.redact.is_empty() && self.pattern.is_empty() && self.truncate.is_none()
+    }
+
     /// The policies in their order, for a model if one is named.
     pub(crate) fn pipeline(&self, manner: Manner, model: Option<&str>, archive: &Archive) -> Result<Pipeline> {
         let mut pipeline = Pipeline::new();

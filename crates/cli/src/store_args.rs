@@ -376,6 +376,13 @@ pub(crate) struct Export {
     pub(crate) place: Place,
 }
 
+impl Export {
+    /// Whether what is stored is written as it is.
+    pub(crate) fn changes_nothing(&self) -> bool {
+        !self.condensing.condense && self.packing.compress.is_none() && self.reducing.is_empty() && !self.dry_run
+    }
+}
+
 /// Copy sessions to another store
 #[derive(Group)]
 pub(crate) struct Copy {

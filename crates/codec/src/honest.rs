@@ -3,6 +3,8 @@
 //! An encoder hands over the sessions it was given and the sessions that a reader would find. Every difference is a
 //! loss and every loss is a difference, so a report can neither hide nor invent one.
 
+use std::collections::HashMap;
+
 use turnkeep_model::{Archive, Change, Loss, LossKind, diff_archives};
 
 /// Every difference between what was to be written and what a reader finds, as losses of `holder`.
@@ -20,7 +22,12 @@ pub(crate) fn losses(archive: &Archive, back: &Archive, holder: &str) -> Vec<Los
 
 /// The same, where `known` losses say better what became of a place.
 pub(crate) fn losses_explained(archive: &Archive, back: &Archive, holder: &str, known: &[Loss]) -> Vec<Loss> {
-    let explained = |loss: Loss| known.iter().find(|better| better.at == loss.at).cloned().unwrap_or(loss);
+    // The first that speaks of a place counts.
+    let known: HashMap<&str, &Loss> = known.iter().rev().map(|better| (better.at.as_str(), better)).collect();
+    let explained = |loss: Loss| match known.get(loss.at.as_str()) {
+        Some(better) => Loss::clone(better),
+        None => loss,
+    };
     losses(archive, back, holder).into_iter().map(explained).collect()
 }
 

@@ -15,7 +15,7 @@ mod write;
 pub use name::output_name;
 pub use open::{OpenOptions, Opened, decode, decode_from, open};
 pub use read::{DEFAULT_MAX_BYTES, Limits, read, read_from, read_stdin};
-pub use save::{make_directory, save};
+pub use save::{Saving, make_directory, save};
 pub use source::{Packed, Source, is_bundle};
 pub use turn::{load_turn_json, load_turn_yaml, save_turn_json, save_turn_yaml};
 pub use walk::walk;

@@ -1,7 +1,7 @@
 //! Saving so that a file is either the old one or the new one, never half of it.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -10,23 +10,75 @@ use turnkeep_model::{Error, ErrorKind, Result};
 /// How many symbolic links in a row are followed, as Linux does.
 const MAX_LINKS: usize = 40;
 
-/// Saves `bytes` as the file `path`, atomically and durably.
-///
-/// The bytes go to a temporary file beside it, which then takes its name. An existing file keeps its permissions; where
-/// `path` is a symbolic link, the file it points to is replaced, not the link. What is not a regular file, such as a
-/// pipe or a device, is written to directly.
+/// Saves `bytes` as the file `path`, atomically and durably, as [`Saving`] does.
 ///
 /// # Errors
-/// `NotFound` where the directory is missing, `Io` where the system says no; an existing file is then as it was.
+/// Those of [`Saving`].
 pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
-    let name = path.display().to_string();
-    let target = follow(path).map_err(|error| failed(error, &name))?;
-    match fs::metadata(&target) {
-        Ok(metadata) if metadata.is_dir() => Err(is_directory(&name)),
-        Ok(metadata) if !metadata.is_file() => write_through(&target, bytes).map_err(|error| failed(error, &name)),
-        Ok(metadata) if metadata.permissions().readonly() => Err(is_read_only(&name)),
-        Ok(metadata) => replace(&target, bytes, Some(metadata.permissions()), &name),
-        Err(_) => replace(&target, bytes, None, &name),
+    let mut saving = Saving::begin(path)?;
+    saving.write(bytes)?;
+    saving.finish()
+}
+
+/// A file that is being saved piece by piece, atomically and durably.
+///
+/// The bytes go to a temporary file beside it, which takes its name when it is finished; what is dropped before that
+/// leaves nothing behind. An existing file keeps its permissions; where the path is a symbolic link, the file it points
+/// to is replaced, not the link. What is not a regular file, such as a pipe or a device, is written to directly.
+pub struct Saving {
+    name: String,
+    target: PathBuf,
+    out: Out,
+}
+
+enum Out {
+    /// A file beside the target, and the permissions that it will have.
+    Beside(BufWriter<NamedTempFile>, Option<Permissions>),
+    Through(BufWriter<File>),
+}
+
+impl Saving {
+    /// Begins to save the file `path`.
+    ///
+    /// # Errors
+    /// `NotFound` where the directory is missing, `Io` where the system says no.
+    pub fn begin(path: &Path) -> Result<Saving> {
+        let name = path.display().to_string();
+        let target = follow(path).map_err(|error| failed(error, &name))?;
+        let out = match fs::metadata(&target) {
+            Ok(metadata) if metadata.is_dir() => return Err(is_directory(&name)),
+            Ok(metadata) if !metadata.is_file() => {
+                let file = File::options().write(true).open(&target).map_err(|error| failed(error, &name))?;
+                Out::Through(BufWriter::new(file))
+            }
+            Ok(metadata) if metadata.permissions().readonly() => return Err(is_read_only(&name)),
+            found => beside(&target, found.ok().map(|metadata| metadata.permissions()), &name)?,
+        };
+        Ok(Saving { name, target, out })
+    }
+
+    /// Writes what comes next.
+    ///
+    /// # Errors
+    /// `Io` where the system says no; an existing file stays as it is.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = match &mut self.out {
+            Out::Beside(file, _) => file.write_all(bytes),
+            Out::Through(file) => file.write_all(bytes),
+        };
+        written.map_err(|error| failed(error, &self.name))
+    }
+
+    /// Gives the file its name, once all of it is on the disk.
+    ///
+    /// # Errors
+    /// `Io` where the system says no; an existing file is then as it was.
+    pub fn finish(self) -> Result<()> {
+        let saved = match self.out {
+            Out::Beside(file, permissions) => put_in_place(file, permissions, &self.target),
+            Out::Through(mut file) => file.flush(),
+        };
+        saved.map_err(|error| failed(error, &self.name))
     }
 }
 
@@ -39,32 +91,30 @@ pub fn make_directory(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|error| why(error).file(path.display().to_string()).hint("choose another name"))
 }
 
-fn replace(target: &Path, bytes: &[u8], permissions: Option<Permissions>, name: &str) -> Result<()> {
+/// A temporary file in the directory of the target.
+fn beside(target: &Path, permissions: Option<Permissions>, name: &str) -> Result<Out> {
     let directory = directory_of(target);
     if !directory.is_dir() {
         return Err(no_directory(directory, name));
     }
-    let saved = write_beside(directory, bytes, permissions).and_then(|file| {
-        file.persist(target)?;
-        sync_directory(directory)
-    });
-    saved.map_err(|error| failed(error, name))
-}
-
-fn write_beside(directory: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(".turnkeep-").suffix(".tmp");
     if let Some(mode) = permissions.clone().or_else(default_permissions) {
         builder.permissions(mode);
     }
-    let mut file = builder.tempfile_in(directory)?;
-    file.write_all(bytes)?;
+    let file = builder.tempfile_in(directory).map_err(|error| failed(error, name))?;
+    Ok(Out::Beside(BufWriter::new(file), permissions))
+}
+
+fn put_in_place(file: BufWriter<NamedTempFile>, permissions: Option<Permissions>, target: &Path) -> io::Result<()> {
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
     if let Some(permissions) = permissions {
         // The umask took bits away when the file was made.
         file.as_file().set_permissions(permissions)?;
     }
     file.as_file().sync_all()?;
-    Ok(file)
+    file.persist(target)?;
+    sync_directory(directory_of(target))
 }
 
 /// What a new file gets, less the umask.
@@ -88,10 +138,6 @@ fn sync_directory(directory: &Path) -> io::Result<()> {
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
         other => other,
     }
-}
-
-fn write_through(target: &Path, bytes: &[u8]) -> io::Result<()> {
-    File::options().write(true).open(target)?.write_all(bytes)
 }
 
 /// The file that a chain of symbolic links ends at, also when it is not there yet.

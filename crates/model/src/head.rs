@@ -90,17 +90,21 @@ impl Head {
             }
             Event::TurnOpened(_) => self.turns = self.turns.saturating_add(1),
             Event::SessionCondensed(_) | Event::TurnClosed(_) | Event::BlockAdded(_) | Event::ModelFailed(_) => {}
-            Event::ToolIntended(_) | Event::ToolSettled(_) => self.note_call(seq, event),
+            Event::ToolIntended(intended) => self.note_call(seq, &intended.call, event),
+            Event::ToolSettled(settled) => self.note_call(seq, &settled.call, event),
             other => return apply(&mut self.session, other),
         }
         Ok(())
     }
 
-    fn note_call(&mut self, seq: Seq, event: &Event) {
-        let mut ledger = self.ledger();
+    /// Only the call itself is looked at: a turn may have thousands of open ones.
+    fn note_call(&mut self, seq: Seq, call: &CallId, event: &Event) {
+        let place = self.open.iter().position(|open| open.call == *call);
+        let before = place.map(|place| LedgerEntry::from(&self.open.remove(place)));
+        let mut ledger = Ledger::from_entries(before.into_iter().collect());
         ledger.apply(seq, event);
         let open = ledger.entries().iter().filter(|entry| entry.settled.is_none());
-        self.open = open.map(OpenCall::from).collect();
+        self.open.extend(open.map(OpenCall::from));
     }
 
     /// The ledger of the calls that have no outcome.

@@ -12,8 +12,8 @@ use crate::loss::Loss;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ledger {
     entries: Vec<LedgerEntry>,
-    /// Where the entry of a call stands: a long session has thousands.
-    places: HashMap<CallId, usize>,
+    /// Where every call was last intended, by which its entry is found: a long session has thousands.
+    intents: HashMap<CallId, Seq>,
     /// What people were asked about calls, and what they said.
     approvals: HashMap<CallId, Approval>,
     /// What people said of calls whose intent nobody recorded.
@@ -87,8 +87,8 @@ impl Ledger {
 
     /// A ledger of these entries, oldest intent first.
     pub fn from_entries(entries: Vec<LedgerEntry>) -> Ledger {
-        let places = entries.iter().zip(0..).map(|(entry, place)| (entry.call.clone(), place)).collect();
-        Ledger { entries, places, ..Ledger::default() }
+        let intents = entries.iter().map(|entry| (entry.call.clone(), entry.intended)).collect();
+        Ledger { entries, intents, ..Ledger::default() }
     }
 
     /// Applies one event.
@@ -99,7 +99,7 @@ impl Ledger {
                 self.amend(&settled.call, |entry| entry.settled = Some((settled.outcome.clone(), seq)));
             }
             Event::ToolResolved(_) if seq <= self.inherited => {}
-            Event::ToolResolved(resolved) if self.places.contains_key(&resolved.call) => {
+            Event::ToolResolved(resolved) if self.intents.contains_key(&resolved.call) => {
                 self.amend(&resolved.call, |entry| entry.resolved = Some(resolved.resolution));
             }
             Event::ToolResolved(resolved) => {
@@ -128,9 +128,17 @@ impl Ledger {
     }
 
     fn amend(&mut self, call: &CallId, change: impl FnOnce(&mut LedgerEntry)) {
-        if let Some(entry) = self.places.get(call).and_then(|place| self.entries.get_mut(*place)) {
+        if let Some(entry) = self.place(call).and_then(|place| self.entries.get_mut(place)) {
             change(entry);
         }
+    }
+
+    /// Where the entry of a call stands. Entries that were made of an older head may share the place of their intent.
+    fn place(&self, call: &CallId) -> Option<usize> {
+        let intended = self.intents.get(call)?;
+        let first = self.entries.partition_point(|entry| entry.intended < *intended);
+        let found = self.entries.iter().skip(first).position(|entry| entry.call == *call)?;
+        Some(first + found)
     }
 
     /// The first decision about what was shown counts.
@@ -146,14 +154,11 @@ impl Ledger {
 
     fn intend(&mut self, seq: Seq, intended: &ToolIntended) {
         let attempts = self.get(&intended.call).map_or(0, |entry| entry.attempts);
-        // A call that is tried again moves to the end; that is rare.
-        if self.places.contains_key(&intended.call) {
-            let mut entries = std::mem::take(&mut self.entries);
-            entries.retain(|entry| entry.call != intended.call);
-            self.places = entries.iter().zip(0..).map(|(entry, place)| (entry.call.clone(), place)).collect();
-            self.entries = entries;
+        // A call that is tried again moves to the end.
+        if let Some(place) = self.place(&intended.call) {
+            self.entries.remove(place);
         }
-        self.places.insert(intended.call.clone(), self.entries.len());
+        self.intents.insert(intended.call.clone(), seq);
         self.entries.push(LedgerEntry {
             call: intended.call.clone(),
             effect: intended.effect,
@@ -186,7 +191,7 @@ impl Ledger {
 
     /// What is recorded of a call.
     pub fn get(&self, call: &CallId) -> Option<&LedgerEntry> {
-        self.places.get(call).and_then(|place| self.entries.get(*place))
+        self.place(call).and_then(|place| self.entries.get(place))
     }
 
     /// What a person was asked about a call.

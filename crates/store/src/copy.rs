@@ -12,9 +12,6 @@ use crate::store::{Batches, Store};
 use crate::summary::Summary;
 use crate::verify::Verified;
 
-/// How many summaries are listed at once.
-const PAGE: usize = 500;
-
 /// Which sessions go to another store, in which order, and which of them leave others where.
 ///
 /// A fork is made in the other store at the moment when its parent's copy has come to the place where the fork leaves,
@@ -31,16 +28,8 @@ impl Copying {
     /// # Errors
     /// What the store says.
     pub async fn all(from: &dyn Store) -> Result<Copying> {
-        let mut query = Query { sort: Sort::Id, limit: PAGE, ..Query::default() };
-        let mut found = Vec::new();
-        loop {
-            let page = from.list(&query).await?;
-            found.extend(page.sessions);
-            match page.next {
-                Some(next) => query.after = Some(next),
-                None => return Ok(Copying::of(found)),
-            }
-        }
+        let query = Query { sort: Sort::Id, limit: usize::MAX, ..Query::default() };
+        Ok(Copying::of(from.list(&query).await?.sessions))
     }
 
     /// These sessions of a store, each once, parents before their forks.
@@ -61,7 +50,9 @@ impl Copying {
             .iter()
             .filter_map(|summary| Some((summary.id.clone(), summary.origin.as_ref()?.session.clone())))
             .collect();
-        sessions.sort_by_cached_key(|summary| (generation(&origins, &summary.id), summary.last, summary.id.clone()));
+        let generations = generations(&origins);
+        let generation = |id: &SessionId| generations.get(id).copied().unwrap_or_default();
+        sessions.sort_by_cached_key(|summary| (generation(&summary.id), summary.last, summary.id.clone()));
         let mut forks: HashMap<SessionId, BTreeMap<Seq, Vec<SessionId>>> = HashMap::new();
         for summary in &sessions {
             if let Some(origin) = &summary.origin {
@@ -131,10 +122,23 @@ impl Copying {
     }
 }
 
-/// How many forks lie between a session and the first of its line. An id that was used again may make a circle.
-fn generation(origins: &HashMap<SessionId, SessionId>, id: &SessionId) -> usize {
-    let parents = std::iter::successors(Some(id), |id| origins.get(*id));
-    parents.skip(1).take(origins.len()).count()
+/// How many forks lie between each fork and the first of its line. An id that was used again may make a circle; those in
+/// it come last.
+fn generations(origins: &HashMap<SessionId, SessionId>) -> HashMap<&SessionId, usize> {
+    let mut generations = HashMap::new();
+    for fork in origins.keys() {
+        let mut line = vec![fork];
+        while let Some(parent) = line.last().and_then(|id| origins.get(*id)).filter(|id| !generations.contains_key(id))
+        {
+            // Until it is known: whoever comes back here went round in a circle.
+            generations.insert(parent, origins.len());
+            line.push(parent);
+        }
+        let above = line.last().and_then(|id| origins.get(*id)).and_then(|id| generations.get(id));
+        let first = above.map_or(0, |above| above + 1);
+        generations.extend(line.into_iter().rev().zip(first..));
+    }
+    generations
 }
 
 /// What the other store has of a session.

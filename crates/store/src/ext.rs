@@ -1,13 +1,17 @@
 //! What follows from the trait, for every store.
 
+use futures_core::Stream;
 use futures_util::StreamExt;
-use turnkeep_model::{Batch, Head, Journal, Ledger, Parent, Seq, Session, SessionId, absorb};
+use turnkeep_model::{Batch, Head, Journal, Ledger, Object, Parent, Seq, Session, SessionId, Turn, absorb};
 
 use crate::copy::Copying;
 use crate::error::{Error, ErrorKind, Result};
 use crate::import::{self, Imported};
+use crate::metadata::list_by_metadata;
+use crate::query::{Page, Query};
 use crate::store::{Store, summary_of};
 use crate::summary::Summary;
+use crate::turns::{self, Condensed, Outline};
 use crate::verify::{self, Verified};
 use crate::window::Window;
 
@@ -51,6 +55,44 @@ pub trait StoreExt: Store {
         }
     }
 
+    /// A session without its turns; [`StoreExt::turns`] reads them one by one.
+    fn outline(&self, session: &SessionId, condensed: Condensed) -> impl Future<Output = Result<Outline>> + Send {
+        turns::outline(self, session, condensed)
+    }
+
+    /// The turns of a session in order, each as soon as nothing in the journal changes it any more: of a session of any
+    /// length, only those are in memory that are not complete.
+    ///
+    /// ```
+    /// # use futures_util::StreamExt;
+    /// # use turnkeep_model::{Batch, Event, Seq, SessionId, Turn, event::TurnOpened};
+    /// # use turnkeep_store::{Condensed, StoreExt, open};
+    /// # pollster::block_on(async {
+    /// # let (store, id) = (open("memory:")?, SessionId::new("s1"));
+    /// # let opened = Event::from(TurnOpened { turn: Box::new(Turn::default()) });
+    /// # store.append(&id, Seq::START, &Batch::new(Seq(1), vec![opened.into()])).await?;
+    /// let outline = store.outline(&id, Condensed::Summary).await?;
+    /// let mut turns = std::pin::pin!(store.turns(&id, &outline));
+    /// while let Some(turn) = turns.next().await.transpose()? {
+    ///     println!("{} blocks", turn.blocks.len());
+    /// }
+    /// # Ok::<(), turnkeep_store::Error>(())
+    /// # }).unwrap();
+    /// ```
+    fn turns<'a>(
+        &'a self,
+        session: &'a SessionId,
+        outline: &'a Outline,
+    ) -> impl Stream<Item = Result<Turn>> + Send + 'a {
+        turns::turns(self, session, outline)
+    }
+
+    /// The journal of a session line by line, as the format `turnkeep.jsonl` has it: the head, then every batch, each
+    /// without its line break.
+    fn lines<'a>(&'a self, session: &'a SessionId) -> impl Stream<Item = Result<String>> + Send + 'a {
+        turns::lines(self, session)
+    }
+
     /// The last `turns` turns of a session, and all of it that is not turns. A store with cached heads does not read
     /// the rest.
     fn load_window(&self, session: &SessionId, turns: u32) -> impl Future<Output = Result<Window>> + Send {
@@ -70,6 +112,16 @@ pub trait StoreExt: Store {
     /// What a listing shows of the session.
     fn summary(&self, session: &SessionId) -> impl Future<Output = Result<Summary>> + Send {
         summary_of(self, session)
+    }
+
+    /// One page of the sessions whose metadata, which an application keeps with them, `matches` accepts. Every candidate
+    /// is looked at; there may be no more matches where a page says that there are more sessions.
+    fn list_by_metadata<'a>(
+        &'a self,
+        query: &'a Query,
+        matches: &'a (dyn Fn(&Object) -> bool + Send + Sync),
+    ) -> impl Future<Output = Result<Page>> + Send + 'a {
+        list_by_metadata(self, query, matches)
     }
 
     /// The place of the last record.
@@ -148,7 +200,7 @@ async fn fold_with_head(store: &(impl Store + ?Sized), session: &SessionId) -> R
     Ok((head, loaded.session))
 }
 
-fn cut_short(session: &SessionId, end: Seq, last: Seq) -> Error {
+pub(crate) fn cut_short(session: &SessionId, end: Seq, last: Seq) -> Error {
     Error::new(ErrorKind::Corrupt, format!("the journal ends at {end} where {last} was recorded"))
         .session(session)
         .hint("run `turnkeep verify --repair`, or restore the store")

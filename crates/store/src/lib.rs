@@ -32,6 +32,7 @@ mod file;
 mod import;
 mod lent;
 mod memory;
+mod metadata;
 mod options;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 #[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "only SQLite trains dictionaries"))]
@@ -50,6 +51,7 @@ mod snippet;
 mod sqlite;
 mod store;
 mod summary;
+mod turns;
 pub mod url;
 mod verify;
 #[cfg_attr(
@@ -69,14 +71,15 @@ pub use options::{Clock, Durability, Listener, Notice, Options};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 pub use power::{
-    Accounting, Claim, Erased, Freed, HeadCache, Hit, Lease, Leases, Maintenance, Repair, Repaired, Retention, Search,
-    SearchQuery, SessionUse, Usage,
+    Accounting, Claim, Erased, Freed, HeadCache, Hit, Indexed, Lease, Leases, Maintenance, Repair, Repaired, Retention,
+    Search, SearchQuery, SessionUse, Usage,
 };
 pub use query::{Cursor, Page, Query, Sort};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
 pub use store::{Batches, BoxFuture, Deleted, Store};
 pub use summary::{Origin, Summary};
+pub use turns::{Condensed, Outline};
 pub use url::{open, open_with};
 pub use verify::{Finding, Verified};
 pub use window::Window;

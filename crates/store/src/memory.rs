@@ -130,8 +130,9 @@ impl Held {
 }
 
 fn pick(own: &[Kept], after: Seq, until: Seq) -> Vec<Arc<Batch>> {
-    let wanted = own.iter().filter(|kept| kept.mark.last > after && kept.mark.last <= until);
-    wanted.map(|kept| Arc::clone(&kept.batch)).collect()
+    let from = own.partition_point(|kept| kept.mark.last <= after);
+    let to = own.partition_point(|kept| kept.mark.last <= until);
+    own.get(from..to).unwrap_or_default().iter().map(|kept| Arc::clone(&kept.batch)).collect()
 }
 
 impl Store for MemoryStore {
@@ -148,7 +149,13 @@ impl Store for MemoryStore {
     }
 
     fn list<'a>(&'a self, query: &'a Query) -> BoxFuture<'a, Result<Page>> {
-        Box::pin(async move { Ok(query.page(lock(&self.sessions).values().map(|held| &held.summary))) })
+        Box::pin(async move {
+            let sessions = lock(&self.sessions);
+            Ok(match &query.id {
+                Some(id) => query.page(sessions.get(id).into_iter().map(|held| &held.summary)),
+                None => query.page(sessions.values().map(|held| &held.summary)),
+            })
+        })
     }
 
     fn fork<'a>(&'a self, session: &'a SessionId, at: Seq, child: &'a SessionId) -> BoxFuture<'a, Result<()>> {

@@ -14,6 +14,19 @@ use crate::window::Window;
 pub trait Search: Send + Sync {
     /// The newest hits; everything that was appended before is found.
     fn search<'a>(&'a self, query: &'a SearchQuery) -> BoxFuture<'a, Result<Vec<Hit>>>;
+
+    /// Indexes what was appended and is not indexed yet, in short steps, as a search does first. `told` is called after
+    /// each step. Dropping the future stops it after the step that runs, and the next call continues from there.
+    fn catch_up<'a>(&'a self, told: &'a mut (dyn FnMut(Indexed) + Send)) -> BoxFuture<'a, Result<()>>;
+}
+
+/// How far an index is caught up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Indexed {
+    /// How many sessions are indexed since it began.
+    pub done: u64,
+    /// How many were not when it began.
+    pub all: u64,
 }
 
 /// What to search for.

@@ -26,7 +26,8 @@ pub struct Query {
     pub before: Option<i64>,
     /// The order.
     pub sort: Sort,
-    /// How many at most on one page; 0 for the usual number.
+    /// How many at most on one page; 0 for the usual number, `usize::MAX` for all. A store may have to look at every
+    /// session to make one page: whoever wants all of them asks for one.
     pub limit: usize,
     /// Where the page before ended.
     pub after: Option<Cursor>,
@@ -62,6 +63,9 @@ pub struct Page {
 }
 
 const USUAL_LIMIT: usize = 100;
+
+/// The longest page there is: every database takes this number, and one more, as a limit.
+const LONGEST: usize = i32::MAX as usize - 1;
 
 impl Cursor {
     /// The cursor as a word that can be handed around.
@@ -102,7 +106,7 @@ impl Sort {
 impl Query {
     /// How many at most on one page.
     pub(crate) fn page_size(&self) -> usize {
-        if self.limit == 0 { USUAL_LIMIT } else { self.limit }
+        if self.limit == 0 { USUAL_LIMIT } else { self.limit.min(LONGEST) }
     }
 
     pub(crate) fn matches(&self, summary: &Summary) -> bool {

@@ -40,7 +40,35 @@ impl TurnFold {
         batch.events.into_iter().try_for_each(|entry| self.apply_event(entry.event))
     }
 
-    fn apply_event(&mut self, event: Event) -> ModelResult<()> {
+    /// The index of the first turn that is held.
+    pub(crate) fn first(&self) -> usize {
+        self.first as usize
+    }
+
+    /// How many turns are held.
+    pub(crate) fn held(&self) -> usize {
+        self.session.turns.len()
+    }
+
+    /// How many turns have been opened.
+    pub(crate) fn opened(&self) -> usize {
+        self.first().saturating_add(self.held())
+    }
+
+    /// How many bytes of text are held.
+    #[cfg(test)]
+    pub(crate) fn text(&self) -> usize {
+        self.session.blocks().filter_map(|(_, block)| block.body.as_text()).map(str::len).sum()
+    }
+
+    /// Takes the first `count` turns out; what comes later does not concern them.
+    pub(crate) fn take_first(&mut self, count: usize) -> Vec<Turn> {
+        let count = count.min(self.held());
+        self.first = self.first.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+        self.session.turns.drain(..count).collect()
+    }
+
+    pub(crate) fn apply_event(&mut self, event: Event) -> ModelResult<()> {
         match event {
             Event::SessionOpened(SessionOpened { session }) => {
                 self.first = 0;

@@ -1,11 +1,17 @@
 //! `turnkeep show`
 
+use std::pin::pin;
+
+use futures_util::StreamExt;
+use pollster::block_on;
 use turnkeep_model::json::Layout;
-use turnkeep_model::{Archive, Journal};
+use turnkeep_model::{Archive, Journal, SessionId, Turn};
+use turnkeep_store::{Condensed, Outline, Store, StoreExt};
 
 use super::{Ending, reduced};
-use crate::args::{Show, open_any};
+use crate::args::{STORED, Show, is_no_session, open_any, stored_id};
 use crate::exit::{Exit, Stop};
+use crate::facts::Facts;
 use crate::page::{Page, Results};
 use crate::policy_args::Manner;
 use crate::report::say_losses;
@@ -14,6 +20,13 @@ use crate::terminal::{print, print_bytes, width};
 pub(super) fn run(args: &Show) -> Ending {
     if args.ledger {
         return super::run::ledger(args);
+    }
+    if let Some(id) = stored_id(&args.input, &args.place).filter(|_| args.changes_nothing()) {
+        match stream(args, &SessionId::new(id)) {
+            // Then it may be a file.
+            Err(stop) if is_no_session(&stop) => {}
+            shown => return shown,
+        }
     }
     let mut opened = open_any(&args.input, &args.reading, &args.place)?;
     if args.expand {
@@ -27,13 +40,46 @@ pub(super) fn run(args: &Show) -> Ending {
     }
     opened.losses.extend(reductions);
     if args.json {
-        print_bytes(format!("{}\n", opened.archive.to_json(Layout::Pretty)).as_bytes())?;
+        print_bytes((opened.archive.to_json(Layout::Pretty) + "\n").as_bytes())?;
     } else {
-        let results = if args.full { Results::Full } else { Results::Short };
-        print(&as_text(&opened.archive, opened.format, results))?;
+        print(&as_text(&opened.archive, opened.format, page(args)))?;
         say_losses(&opened.losses, "`turnkeep convert` with --report FILE lists them all");
     }
     Ok(Exit::Ok)
+}
+
+/// Prints a stored session turn by turn: however long it is, one turn is in memory.
+fn stream(args: &Show, id: &SessionId) -> Ending {
+    let store = args.place.there()?;
+    let condensed = if args.expand { Condensed::Originals } else { Condensed::Summary };
+    let outline = block_on(store.outline(id, condensed))?;
+    let mut facts = Facts::default();
+    each_turn(&*store, id, &outline, |turn| {
+        facts.take(turn);
+        Ok(())
+    })?;
+    let mut page = page(args);
+    page.begin(&outline.session, facts, STORED);
+    each_turn(&*store, id, &outline, |turn| {
+        page.turn(turn);
+        Ok(print(&page.take())?)
+    })?;
+    page.end(&outline.session);
+    print(&page.take())?;
+    Ok(Exit::Ok)
+}
+
+fn each_turn(
+    store: &dyn Store,
+    id: &SessionId,
+    outline: &Outline,
+    mut see: impl FnMut(&Turn) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let mut turns = pin!(store.turns(id, outline));
+    while let Some(turn) = block_on(turns.next()).transpose()? {
+        see(&turn)?;
+    }
+    Ok(())
 }
 
 /// Puts back what summaries stand for, as the journal has it.
@@ -53,8 +99,11 @@ fn expand(args: &Show, archive: &mut Archive) -> Result<(), Stop> {
     Ok(())
 }
 
-fn as_text(archive: &Archive, format: &str, results: Results) -> String {
-    let mut page = Page::new(width()).with_results(results);
+fn page(args: &Show) -> Page {
+    Page::new(width()).with_results(if args.full { Results::Full } else { Results::Short })
+}
+
+fn as_text(archive: &Archive, format: &str, mut page: Page) -> String {
     for (index, session) in archive.sessions.iter().enumerate() {
         let is_main = archive.sessions.len() > 1 && index == archive.main as usize;
         page.session(session, &format!("{format}{}", if is_main { ", main session" } else { "" }));

@@ -354,3 +354,100 @@ fn what_a_store_cuts_off_is_told_by_whatever_command_meets_it() {
     assert_eq!(first.err, "note: 13 bytes at the end of `a`, never acknowledged, were cut off\n");
     assert_eq!(second.err, "");
 }
+
+/// A session of turns with a call each, of which the last has no result; a later turn has the result of the second.
+fn calls(turns: usize) -> String {
+    let mut text = "{\"turnkeep\":1,\"journal\":\"long\"}\n".to_owned();
+    for (turn, seq) in (0..turns).zip(1..) {
+        let call = format!(
+            r#"{{"author":"assistant","type":"tool_call","call":"c{turn}","name":"look{turn}","arguments":"{{}}"}}"#
+        );
+        let answered = match turn {
+            1 => None,
+            2 => Some(vec![2, 1]),
+            turn if turn + 1 == turns => None,
+            turn => Some(vec![turn]),
+        };
+        let result = |call| {
+            format!(
+                r#",{{"author":"tool","message":{{"ordinal":1}},"type":"tool_result","call":"c{call}","parts":[{{"type":"text","text":"seen {call}"}}]}}"#
+            )
+        };
+        let results: String = answered.into_iter().flatten().map(result).collect();
+        text += &format!(
+            r#"{{"seq":{seq},"events":[{{"type":"turn.opened","turn":{{"model":"m{}","blocks":[{call}{results}]}}}}]}}"#,
+            turn / 2
+        );
+        text += "\n";
+    }
+    text
+}
+
+#[test]
+fn a_stored_session_is_shown_as_its_file_is() {
+    let place = Place::new().with("long.turnkeep.jsonl", calls(5));
+    for store in ["file:kept", "sqlite:s.db"] {
+        place.run(&format!("import long.turnkeep.jsonl --store {store}")).ends(0);
+        for flags in ["", "--full", "--expand"] {
+            let stored = place.run(&format!("show long {flags} --store {store}")).ends(0).out;
+            let file = place.run(&format!("show long.turnkeep.jsonl {flags} --store {store}")).ends(0).out;
+
+            assert_eq!(stored.replacen("  stored\n", "  turnkeep.jsonl\n", 1), file, "{store} {flags}");
+            assert!(stored.contains("model    m0, m1, m2\n") && stored.contains("5 turns, 9 blocks"), "{stored}");
+            assert_eq!(stored.matches("no result yet").count(), 1, "{stored}");
+            assert!(stored.contains("result of look1\n"), "{stored}");
+        }
+    }
+}
+
+#[test]
+fn an_exported_journal_is_the_one_that_was_imported() {
+    let place = Place::new().with("long.turnkeep.jsonl", calls(40)).with("old.jsonl", "as it was");
+    for store in ["file:kept", "sqlite:s.db"] {
+        place.run(&format!("import long.turnkeep.jsonl --store {store}")).ends(0);
+
+        let printed = place.run(&format!("export long --store {store}")).ends(0);
+        place.run(&format!("export long -o out.jsonl --report report.json --store {store}")).ends(0);
+        place.run(&format!("export nobody -o old.jsonl --store {store}")).ends(4);
+
+        assert_eq!(printed.out, calls(40), "{store}");
+        assert_eq!(place.text("out.jsonl"), calls(40), "{store}");
+        assert!(place.text("report.json").contains("\"losses\": []"), "{}", place.text("report.json"));
+        assert_eq!(place.text("old.jsonl"), "as it was");
+    }
+}
+
+#[test]
+fn any_number_is_a_limit() {
+    let place = three();
+    for store in ["sqlite:s.db", "file:kept"] {
+        place.run(&format!("import a.jsonl b.jsonl c.jsonl --store {store}")).ends(0);
+        for limit in ["0", "3", "2147483647", "18446744073709551615"] {
+            let listed = place.run(&format!("ls --sort id --limit {limit} --json --store {store}")).ends(0);
+            assert_eq!(texts(&json(&listed), "sessions", "id"), ["a", "b", "c"], "{store} {limit}");
+        }
+    }
+    place.run("search 1 --limit 18446744073709551615 --store sqlite:s.db").ends(0);
+}
+
+#[test]
+fn metadata_is_listed_page_by_page() {
+    let place = three();
+    for store in ["sqlite:s.db", "file:kept"] {
+        place.run(&format!("import a.jsonl b.jsonl c.jsonl --store {store}")).ends(0);
+        for name in ["a", "c"] {
+            place.run(&format!("tag {name} --meta owner=ada --store {store}")).ends(0);
+        }
+        let page = |flags: &str| {
+            let listed = place.run(&format!("ls --meta owner=ada --sort id --json {flags} --store {store}")).ends(0);
+            let next = json(&listed).as_object().unwrap().get_str("next").map(std::borrow::Cow::into_owned);
+            (texts(&json(&listed), "sessions", "id"), next)
+        };
+
+        let (first, next) = page("--limit 1");
+        let (second, end) = page(&format!("--limit 1 --after {}", next.unwrap()));
+
+        assert_eq!((first, second, end), (vec!["a".to_owned()], vec!["c".to_owned()], None), "{store}");
+        assert_eq!(page(""), (vec!["a".to_owned(), "c".to_owned()], None), "{store}");
+    }
+}

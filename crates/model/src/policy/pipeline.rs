@@ -117,6 +117,10 @@ impl Pipeline {
     /// # Errors
     /// As [`Pipeline::apply`].
     pub fn apply_to(&self, archive: &mut Archive) -> Result<Vec<Loss>> {
+        if self.is_empty() {
+            // A long session is not copied for nothing.
+            return Ok(Vec::new());
+        }
         let mut sessions = archive.sessions.clone();
         let mut losses = Vec::new();
         for (index, session) in sessions.iter_mut().enumerate() {

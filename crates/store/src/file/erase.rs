@@ -106,8 +106,7 @@ impl Shelf {
             // What a repair kept beside the journal may hold the secret in any form.
             self.remove_if_there(&self.damaged_file(&rewrite.stem))?;
         }
-        let synced = self.disk.sync_folder(&self.folder);
-        synced.map_err(|error| Error::io("sync the folder of the store", &self.folder, error))
+        self.sync_folder()
     }
 
     /// Writes what a journal file will be, durably, beside it.

@@ -1,6 +1,9 @@
 //! Retention, and giving space back.
 
+use turnkeep_model::SessionId;
+
 use super::name::GONE;
+use super::sharing::Sharing;
 use super::shelf::Shelf;
 use crate::error::{Error, ErrorKind, Result};
 use crate::power::{Freed, Retention};
@@ -14,18 +17,7 @@ impl Shelf {
             return Ok(Freed { sessions, ..Freed::default() });
         }
         let (batches, bytes) = (self.batches()?, self.bytes()?);
-        let mut sessions = Vec::new();
-        for candidate in expired {
-            match self.delete_at(&candidate.session, Some(candidate.last)) {
-                // Someone changed or deleted it meanwhile.
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                done => {
-                    done?;
-                    sessions.push(candidate.session);
-                }
-            }
-        }
-        self.sweep()?;
+        let sessions = self.remove_all(expired)?;
         Ok(Freed {
             sessions,
             batches: batches.saturating_sub(self.batches()?),
@@ -34,13 +26,31 @@ impl Shelf {
         })
     }
 
+    /// Removes these sessions, unless someone changed them meanwhile, and what a process left that died while it deleted
+    /// or erased. The store is held throughout, so that nobody forks what goes: who shares whose past is asked once.
+    fn remove_all(&self, expired: Vec<Candidate>) -> Result<Vec<SessionId>> {
+        let _held = self.hold()?;
+        let mut sharing = self.sharing()?;
+        let mut sessions = Vec::new();
+        for candidate in expired {
+            match self.delete_held(&candidate.session, Some(candidate.last), &mut sharing) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                done => {
+                    done?;
+                    sessions.push(candidate.session);
+                }
+            }
+        }
+        self.sweep(&mut sharing)?;
+        self.sync_folder()?;
+        Ok(sessions)
+    }
+
     /// The sessions that are no longer kept.
     fn expired(&self, retention: &Retention) -> Result<Vec<Candidate>> {
         let mut summaries = Vec::new();
-        for stem in self.stems()? {
-            if !self.is_gone(&stem)? {
-                summaries.extend(self.known(&stem)?.map(|known| known.summary.clone()));
-            }
+        for stem in self.live_stems()? {
+            summaries.extend(self.known(&stem)?.map(|known| known.summary.clone()));
         }
         summaries.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
         let candidate = |summary: crate::summary::Summary| Candidate {
@@ -53,14 +63,12 @@ impl Shelf {
         Ok(expired_of(summaries.into_iter().map(candidate).collect(), retention, self.options.clock.now()))
     }
 
-    /// Removes what a process left that died while it deleted or erased.
-    fn sweep(&self) -> Result<()> {
-        let _held = self.hold()?;
+    fn sweep(&self, sharing: &mut Sharing) -> Result<()> {
         for name in self.names()? {
             if let Some(stem) = name.strip_suffix(GONE) {
                 match self.known(stem)? {
                     None => self.remove_if_there(&self.gone_file(stem))?,
-                    Some(known) if self.shared_until(stem)?.is_none() => self.remove(stem, known.past.clone())?,
+                    Some(known) if sharing.until(stem).is_none() => self.remove(stem, known.past.clone(), sharing)?,
                     Some(_) => {}
                 }
             } else if self.is_aside(&name) {

@@ -4,8 +4,10 @@ mod account;
 mod erase;
 mod gc;
 mod journal;
+mod lines;
 mod name;
 mod repair;
+mod sharing;
 mod shelf;
 mod store;
 

@@ -1,13 +1,15 @@
 //! A folder of journals on a disk: every operation, blocking.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use turnkeep_model::{Batch, Seq, SessionId};
 
 use super::journal::{Ending, Known, Past, batch_of};
+use super::lines::Lines;
 use super::name::{self, ASIDE, DAMAGED, GONE, JOURNAL, stem};
+use super::sharing::Sharing;
 use crate::disk::{Disk, Stat};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lent;
@@ -118,7 +120,7 @@ impl Shelf {
     fn scan(&self, file: &std::path::Path, stat: Stat, start: Option<Known>) -> Result<Known> {
         let mut at = start.as_ref().map_or(0, |known| known.good);
         let mut known = start;
-        let mut rest: Vec<u8> = Vec::new();
+        let mut lines = Lines::default();
         let mut read = at;
         while read < stat.length {
             let wanted = CHUNK.min(stat.length - read);
@@ -127,16 +129,13 @@ impl Shelf {
                 break;
             }
             read += bytes.len() as u64;
-            rest.extend_from_slice(&bytes);
-            let mut used = 0;
-            while let Some(end) = rest.iter().skip(used).position(|byte| *byte == b'\n') {
-                let line = rest.get(used..used + end).unwrap_or_default();
+            lines.push(&bytes);
+            while let Some(line) = lines.next() {
                 take_line(&mut known, line, at, stat.changed)?;
-                used += end + 1;
-                at += end as u64 + 1;
+                at += line.len() as u64 + 1;
             }
-            rest.drain(..used);
         }
+        let rest = lines.rest();
         let mut known = known.unwrap_or_else(|| Known::new(&SessionId::new("")));
         known.good = at;
         known.ending = Ending::Broken;
@@ -144,7 +143,7 @@ impl Shelf {
         // A last line that lacks only its line break is whole.
         if known.torn > 0
             && at > 0
-            && let Ok(line) = std::str::from_utf8(&rest)
+            && let Ok(line) = std::str::from_utf8(rest)
             && line.ends_with('}')
             && known.take(line, at, stat.changed).is_ok()
         {
@@ -275,23 +274,28 @@ impl Shelf {
     }
 
     pub(super) fn delete(&self, session: &SessionId) -> Result<Deleted> {
-        self.delete_at(session, None)
+        let _held = self.hold()?;
+        let deleted = self.delete_held(session, None, &mut self.sharing()?)?;
+        self.sync_folder()?;
+        Ok(deleted)
     }
 
-    /// Deletes a session; where a last record is named, only if it still is that.
-    pub(super) fn delete_at(&self, session: &SessionId, last: Option<Seq>) -> Result<Deleted> {
-        let _held = self.hold()?;
+    /// Deletes a session while the store is held; where a last record is named, only if it still is that.
+    pub(super) fn delete_held(&self, session: &SessionId, last: Option<Seq>, sharing: &mut Sharing) -> Result<Deleted> {
         let stem = self.live(session)?;
         let known = self.known(&stem)?.filter(|known| last.is_none_or(|last| known.summary.last == last));
         let known = known.ok_or_else(|| Error::unknown(session))?;
-        let shared = self.shared_until(&stem)?;
+        let shared = sharing.until(&stem);
         match shared {
             Some(until) => self.bury(&stem, &known, until)?,
-            None => self.remove(&stem, known.past.clone())?,
+            None => self.remove(&stem, known.past.clone(), sharing)?,
         }
-        let synced = self.disk.sync_folder(&self.folder);
-        synced.map_err(|error| Error::io("sync the folder of the store", &self.folder, error))?;
         Ok(Deleted { shared: shared.unwrap_or_default() })
+    }
+
+    pub(super) fn sync_folder(&self) -> Result<()> {
+        let synced = self.disk.sync_folder(&self.folder);
+        synced.map_err(|error| Error::io("sync the folder of the store", &self.folder, error))
     }
 
     /// Marks a session as deleted and cuts off what no fork shares.
@@ -305,7 +309,7 @@ impl Shelf {
     }
 
     /// Removes a file, and those deleted before it whose past only it shared.
-    pub(super) fn remove(&self, stem: &str, past: Option<Past>) -> Result<()> {
+    pub(super) fn remove(&self, stem: &str, past: Option<Past>, sharing: &mut Sharing) -> Result<()> {
         let mut next = Some((stem.to_owned(), past));
         while let Some((stem, past)) = next {
             let (file, mark) = (self.journal_file(&stem), self.gone_file(&stem));
@@ -317,8 +321,8 @@ impl Shelf {
             }
             next = None;
             if let Some(past) = past
+                && sharing.end(&stem, &past.stem)
                 && self.is_gone(&past.stem)?
-                && self.shared_until(&past.stem)?.is_none()
             {
                 let before = self.known(&past.stem)?.and_then(|known| known.past.clone());
                 next = Some((past.stem, before));
@@ -327,15 +331,15 @@ impl Shelf {
         Ok(())
     }
 
-    /// Up to where forks share the past of this file, if any do.
-    pub(super) fn shared_until(&self, stem: &str) -> Result<Option<Seq>> {
-        let mut until = None;
-        for other in self.stems()? {
-            let known = self.known(&other)?;
-            let past = known.as_ref().and_then(|known| known.past.as_ref()).filter(|past| past.stem == stem);
-            until = until.max(past.map(|past| past.until));
+    /// Which files share whose past.
+    pub(super) fn sharing(&self) -> Result<Sharing> {
+        let mut sharing = Sharing::default();
+        for stem in self.stems()? {
+            if let Some(past) = self.known(&stem)?.and_then(|known| known.past.clone()) {
+                sharing.begin(stem, past);
+            }
         }
-        Ok(until)
+        Ok(sharing)
     }
 
     pub(super) fn names(&self) -> Result<Vec<String>> {
@@ -349,15 +353,21 @@ impl Shelf {
     pub(super) fn list(&self, query: &Query) -> Result<Page> {
         let stems = match &query.id {
             Some(id) => vec![self.live(id)?],
-            None => self.stems()?,
+            None => self.live_stems()?,
         };
         let mut summaries = Vec::new();
         for stem in stems {
-            if !self.is_gone(&stem)? {
-                summaries.extend(self.listed(&stem, query.id.as_ref())?);
-            }
+            summaries.extend(self.listed(&stem, query.id.as_ref())?);
         }
         Ok(query.page(summaries.iter()))
+    }
+
+    /// The stems of journals that were not deleted.
+    pub(super) fn live_stems(&self) -> Result<Vec<String>> {
+        let names = self.names()?;
+        let gone: HashSet<&str> = names.iter().filter_map(|name| name.strip_suffix(GONE)).collect();
+        let stems = names.iter().filter_map(|name| name.strip_suffix(JOURNAL));
+        Ok(stems.filter(|stem| !gone.contains(stem)).map(str::to_owned).collect())
     }
 
     /// What a listing shows of a file. One damaged file does not hide the others: it is listed as such.

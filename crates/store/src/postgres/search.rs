@@ -16,14 +16,18 @@ use super::base::Base;
 use super::chain::{Segment, batches, must_find, parse, row_with, segments};
 use super::fault::failed;
 use super::schema::alone;
-use super::sql::{execute, get, query, query_opt, signed, unsigned};
+use super::sql::{execute, get, query, query_one, query_opt, signed, unsigned};
 use crate::error::Result;
 use crate::power::{Hit, SearchQuery};
 use crate::said::{text_of, words};
 use crate::snippet;
 
-/// How much of a journal one step takes.
-const STEP: u64 = 200;
+/// How many records one step takes, of however many sessions.
+const STEP: u64 = 500;
+
+/// Sessions that are not wholly indexed, from a row on: whoever catches up looks at every row once.
+const UNINDEXED: &str = "SELECT sid, greatest(indexed, until), last FROM session WHERE indexed < last AND sid > $1 \
+     ORDER BY sid LIMIT 500";
 
 /// How many bytes a word of the index has at most, and all words of one row: PostgreSQL takes no more.
 const LONGEST: usize = 255;
@@ -31,14 +35,19 @@ const ROW: usize = 512 << 10;
 
 const USUAL_LIMIT: usize = 20;
 
+/// The most hits there can be: PostgreSQL takes no larger limit.
+const MOST: usize = i32::MAX as usize;
+
 /// How long nobody must append before the index is caught up beside everything else.
 const IDLE: Duration = Duration::from_millis(400);
 
-/// Whether the index is caught up.
+/// What one step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Progress {
-    More,
-    Done,
+pub(super) struct Step {
+    /// Every session up to this row is indexed.
+    pub(super) until: i64,
+    /// How many sessions were caught up.
+    pub(super) caught_up: u64,
 }
 
 /// Catches up whenever nobody has appended for a while, for as long as the store is open.
@@ -52,38 +61,50 @@ pub(super) async fn keep_up(base: Arc<Base>) {
                 break;
             }
         }
+        let mut until = 0;
         // A fault of the index is found, and told, by whoever searches.
-        let _ = catch_up(&base).await;
+        while let Ok(Some(step)) = index_some(&base, until).await {
+            until = step.until;
+        }
     }
 }
 
-/// Indexes everything that was appended before.
-pub(super) async fn catch_up(base: &Base) -> Result<()> {
-    while index_some(base).await? == Progress::More {}
-    Ok(())
+/// How many sessions are not wholly indexed.
+pub(super) async fn behind(base: &Base) -> Result<u64> {
+    let client = base.client().await?;
+    unsigned(&query_one(&client, "SELECT count(*) FROM session WHERE indexed < last", &[]).await?, 0)
 }
 
-/// Indexes some of what is not indexed yet, in a transaction of its own.
-async fn index_some(base: &Base) -> Result<Progress> {
+/// Indexes some of what is not indexed yet of the sessions after a row, in a transaction of its own.
+pub(super) async fn index_some(base: &Base, after: i64) -> Result<Option<Step>> {
     let mut client = base.client().await?;
-    let unindexed = "SELECT sid, greatest(indexed, until), last FROM session WHERE indexed < last LIMIT 1";
-    if query_opt(&client, unindexed, &[]).await?.is_none() {
-        return Ok(Progress::Done);
+    if query_opt(&client, &format!("SELECT 1 FROM ({UNINDEXED}) AS s LIMIT 1"), &[&after]).await?.is_none() {
+        return Ok(None);
     }
     let transaction = client.transaction().await.map_err(failed)?;
     alone(&transaction).await?;
-    let Some(row) = query_opt(&transaction, unindexed, &[]).await? else {
-        return Ok(Progress::Done);
-    };
-    let (sid, from, last) = (get(&row, 0)?, Seq(unsigned(&row, 1)?), Seq(unsigned(&row, 2)?));
-    index_step(&transaction, base, sid, from, last).await?;
+    let (mut step, mut room) = (Step { until: after, caught_up: 0 }, STEP);
+    for row in query(&transaction, UNINDEXED, &[&after]).await? {
+        let (sid, from, last) = (get(&row, 0)?, Seq(unsigned(&row, 1)?), Seq(unsigned(&row, 2)?));
+        let until = Seq(from.0.saturating_add(room)).min(last);
+        let end = index_part(&transaction, base, Segment { sid, after: from, until }).await?;
+        room = room.saturating_sub(end.0.saturating_sub(from.0).max(1));
+        if end < last {
+            break;
+        }
+        step = Step { until: sid, caught_up: step.caught_up + 1 };
+        if room == 0 {
+            break;
+        }
+    }
     transaction.commit().await.map_err(failed)?;
-    Ok(Progress::More)
+    Ok(Some(step))
 }
 
-async fn index_step(client: &impl GenericClient, base: &Base, sid: i64, from: Seq, last: Seq) -> Result<()> {
-    let until = Seq(from.0.saturating_add(STEP)).min(last);
-    let batches = batches(client, base, Segment { sid, after: from, until }).await?;
+/// Indexes a part of a session; tells where it ended.
+async fn index_part(client: &impl GenericClient, base: &Base, part: Segment) -> Result<Seq> {
+    let Segment { sid, until, .. } = part;
+    let batches = batches(client, base, part).await?;
     // The last batch of a step is taken whole, wherever it ends.
     let end = batches.last().map_or(until, Batch::last).max(until);
     let (mut seqs, mut parts, mut texts) = (Vec::new(), Vec::new(), Vec::new());
@@ -101,7 +122,8 @@ async fn index_step(client: &impl GenericClient, base: &Base, sid: i64, from: Se
          SELECT $1, t.seq, t.part, array_to_tsvector(string_to_array(t.words, ' ')) \
          FROM unnest($2::bigint[], $3::integer[], $4::text[]) AS t (seq, part, words) ON CONFLICT DO NOTHING";
     execute(client, insert, &[&sid, &seqs, &parts, &texts]).await?;
-    execute(client, "UPDATE session SET indexed = $2 WHERE sid = $1", &[&sid, &signed(end.0)]).await.map(drop)
+    execute(client, "UPDATE session SET indexed = $2 WHERE sid = $1", &[&sid, &signed(end.0)]).await?;
+    Ok(end)
 }
 
 /// A text without case and accents.
@@ -190,7 +212,7 @@ async fn matches(client: &impl GenericClient, asked: &SearchQuery, expression: &
         }
         text.push_str(&format!(" AND ({})", ranges.join(" OR ")));
     }
-    let limit = if asked.limit == 0 { USUAL_LIMIT } else { asked.limit };
+    let limit = if asked.limit == 0 { USUAL_LIMIT } else { asked.limit.min(MOST) };
     text.push_str(&format!(" ORDER BY sid DESC, seq DESC LIMIT {limit}"));
     let mut values: Vec<&(dyn ToSql + Sync)> = vec![&expression];
     values.extend(numbers.iter().map(|number| number as &(dyn ToSql + Sync)));

@@ -16,8 +16,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::packed::ready::{Ready, ready};
 use crate::power::{
-    Accounting, Claim, Erased, Freed, HeadCache, Hit, Lease, Leases, Maintenance, Repair, Repaired, Retention, Search,
-    SearchQuery, Usage,
+    Accounting, Claim, Erased, Freed, HeadCache, Hit, Indexed, Lease, Leases, Maintenance, Repair, Repaired, Retention,
+    Search, SearchQuery, Usage,
 };
 use crate::query::{Page, Query};
 use crate::store::{Batches, BoxFuture, Deleted, Store, check_id, has_powers};
@@ -165,10 +165,27 @@ impl Store for PostgresStore {
 
 impl Search for PostgresStore {
     fn search<'a>(&'a self, query: &'a SearchQuery) -> BoxFuture<'a, Result<Vec<Hit>>> {
-        let (base, query) = (Arc::clone(&self.base), query.clone());
-        self.run(async move {
-            patiently(|| search::catch_up(&base)).await?;
-            patiently(|| search::search(&base, &query)).await
+        Box::pin(async move {
+            self.catch_up(&mut |_| {}).await?;
+            let (base, query) = (Arc::clone(&self.base), query.clone());
+            self.run(async move { patiently(|| search::search(&base, &query)).await }).await
+        })
+    }
+
+    fn catch_up<'a>(&'a self, told: &'a mut (dyn FnMut(Indexed) + Send)) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let base = Arc::clone(&self.base);
+            let all = self.run(async move { patiently(|| search::behind(&base)).await }).await?;
+            let (mut done, mut until) = (0, 0);
+            loop {
+                let base = Arc::clone(&self.base);
+                let step = self.run(async move { patiently(|| search::index_some(&base, until)).await }).await?;
+                let Some(step) = step else {
+                    return Ok(());
+                };
+                (done, until) = (done + step.caught_up, step.until);
+                told(Indexed { done, all: all.max(done) });
+            }
         })
     }
 }

@@ -143,7 +143,7 @@ fn serve(desk: &mut Desk, queue: &Receiver<Request>) {
             // A fault of the index is found, and told, by whoever searches.
             Err(RecvTimeoutError::Timeout) => {
                 waiting = match search::index_some(desk) {
-                    Ok(search::Progress::More) => Duration::ZERO,
+                    Ok(search::Progress::More(_)) => Duration::ZERO,
                     Ok(search::Progress::Done) | Err(_) => Duration::from_secs(3600),
                 };
                 log::tend(desk);

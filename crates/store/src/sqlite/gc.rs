@@ -11,6 +11,9 @@ use crate::error::Result;
 use crate::power::{Freed, Retention};
 use crate::retention::{Candidate, expired_of};
 
+/// How many sessions are deleted in one transaction: whoever appends waits for no more, and each one costs a sync.
+const TOGETHER: usize = 50;
+
 pub(super) fn gc(desk: &mut Desk, retention: &Retention) -> Result<Freed> {
     let before = size(&desk.connection)?;
     let expired = expired(desk, retention)?;
@@ -20,11 +23,8 @@ pub(super) fn gc(desk: &mut Desk, retention: &Retention) -> Result<Freed> {
     }
     let counted = count(desk)?;
     let mut sessions = Vec::new();
-    for candidate in expired {
-        // One transaction each, so that appenders wait for one deletion at most.
-        if transact(desk, |desk| expire(desk, &candidate))? {
-            sessions.push(candidate.session);
-        }
+    for candidates in expired.chunks(TOGETHER) {
+        sessions.extend(transact(desk, |desk| expire_all(desk, candidates))?);
     }
     let bodies = transact(desk, sweep)?;
     let left = count(desk)?;
@@ -38,6 +38,17 @@ pub(super) fn gc(desk: &mut Desk, retention: &Retention) -> Result<Freed> {
         bodies: counted.1.saturating_sub(left.1) + bodies,
         bytes: before.saturating_sub(after),
     })
+}
+
+/// Deletes these sessions; tells which.
+fn expire_all(desk: &mut Desk, candidates: &[Candidate]) -> Result<Vec<SessionId>> {
+    let mut sessions = Vec::new();
+    for candidate in candidates {
+        if expire(desk, candidate)? {
+            sessions.push(candidate.session.clone());
+        }
+    }
+    Ok(sessions)
 }
 
 /// Deletes a session, unless it was changed, claimed or deleted meanwhile; tells whether it did.

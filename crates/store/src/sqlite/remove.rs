@@ -50,7 +50,8 @@ fn remove(desk: &mut Desk, sid: i64) -> Result<()> {
     while let Some(sid) = next {
         let past: Option<i64> = desk
             .connection
-            .query_row("SELECT past FROM session WHERE sid = ?1", [sid], |row| row.get(0))
+            .prepare_cached("SELECT past FROM session WHERE sid = ?1")
+            .and_then(|mut select| select.query_row([sid], |row| row.get(0)))
             .map_err(failed)?;
         remove_batches(desk, sid, Seq::START)?;
         forget(desk, sid)?;
@@ -68,18 +69,27 @@ fn remove(desk: &mut Desk, sid: i64) -> Result<()> {
 
 /// Whether a past has neither a name nor forks any more. One with forks is cut to what they share.
 fn orphan(desk: &mut Desk, sid: i64) -> Result<Option<i64>> {
-    let buried = desk
-        .connection
-        .query_row("SELECT 1 FROM session WHERE sid = ?1 AND id IS NULL", [sid], |_| Ok(()))
-        .optional()
-        .map_err(failed)?;
-    if buried.is_none() {
+    let mut buried =
+        desk.connection.prepare_cached("SELECT last FROM session WHERE sid = ?1 AND id IS NULL").map_err(failed)?;
+    let last = buried.query_row([sid], |row| row.get::<_, i64>(0)).optional().map_err(failed)?;
+    drop(buried);
+    let Some(last) = last else {
+        return Ok(None);
+    };
+    if is_shared_up_to(desk, sid, last)? {
         return Ok(None);
     }
     match shared_until(desk, sid)? {
         Some(until) => bury(desk, sid, until).map(|()| None),
         None => Ok(Some(sid)),
     }
+}
+
+/// Whether a fork shares the rows of this session up to `last`. A session may have thousands of forks, and the newest is
+/// most likely to share most: the others are not looked at.
+fn is_shared_up_to(desk: &Desk, sid: i64, last: i64) -> Result<bool> {
+    let text = "SELECT 1 FROM session WHERE past = ?1 AND until >= ?2 ORDER BY sid DESC LIMIT 1";
+    desk.connection.prepare_cached(text).and_then(|mut select| select.exists([sid, last])).map_err(failed)
 }
 
 /// Removes what was derived from a session row.

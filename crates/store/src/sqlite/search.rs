@@ -13,16 +13,37 @@ use crate::power::{Hit, SearchQuery};
 use crate::said::{text_of, words};
 use crate::snippet;
 
-/// How much of a journal one step takes.
-const STEP: u64 = 200;
+/// How many records one step takes, of however many sessions: whoever appends waits for one step at most, and a step
+/// costs a sync of the disk, however little is in it.
+const STEP: u64 = 500;
+
+/// How many bytes of text end a step early.
+const STEP_TEXT: usize = 1 << 20;
 
 const USUAL_LIMIT: usize = 20;
 
-/// Whether the index is caught up.
+/// The most hits there can be: SQLite takes no larger limit.
+const MOST: usize = i32::MAX as usize;
+
+/// What one step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
-    More,
+    /// So many sessions were caught up, and there are more.
+    More(u64),
     Done,
+}
+
+/// How much a step may still take.
+struct Room {
+    records: u64,
+    text: usize,
+}
+
+/// A session of which the index lacks what comes after `from`.
+struct Lacking {
+    sid: i64,
+    from: Seq,
+    last: Seq,
 }
 
 /// Indexes some of what is not indexed yet, in a transaction of its own.
@@ -30,41 +51,68 @@ pub(super) fn index_some(desk: &mut Desk) -> Result<Progress> {
     if unindexed(desk)?.is_none() {
         return Ok(Progress::Done);
     }
-    transact(desk, |desk| match unindexed(desk)? {
-        Some((sid, from, last)) => index_step(desk, sid, from, last).map(|()| Progress::More),
-        None => Ok(Progress::Done),
+    transact(desk, |desk| {
+        let (mut room, mut caught_up) = (Room { records: STEP, text: STEP_TEXT }, 0);
+        while room.records > 0 && room.text > 0 {
+            let Some(lacking) = unindexed(desk)? else {
+                break;
+            };
+            caught_up += u64::from(index_part(desk, &lacking, &mut room)?);
+        }
+        Ok(Progress::More(caught_up))
     })
 }
 
-fn unindexed(desk: &Desk) -> Result<Option<(i64, Seq, Seq)>> {
+/// How many sessions are not wholly indexed.
+pub(super) fn behind(desk: &Desk) -> Result<u64> {
+    desk.connection.query_row("SELECT count(*) FROM unindexed", [], |row| unsigned(row, 0)).map_err(failed)
+}
+
+fn unindexed(desk: &Desk) -> Result<Option<Lacking>> {
     let mut select = desk
         .connection
         .prepare_cached("SELECT sid, max(indexed, until), last FROM unindexed JOIN session USING (sid) LIMIT 1")
         .map_err(failed)?;
-    let row = select.query_row([], |row| Ok((row.get(0)?, Seq(unsigned(row, 1)?), Seq(unsigned(row, 2)?))));
+    let row = select.query_row([], |row| {
+        Ok(Lacking { sid: row.get(0)?, from: Seq(unsigned(row, 1)?), last: Seq(unsigned(row, 2)?) })
+    });
     row.optional().map_err(failed)
 }
 
-fn index_step(desk: &mut Desk, sid: i64, from: Seq, last: Seq) -> Result<()> {
+/// Indexes as much of a session as there is room for; tells whether that was all of it.
+fn index_part(desk: &mut Desk, lacking: &Lacking, room: &mut Room) -> Result<bool> {
+    let Lacking { sid, from, last } = *lacking;
     // A step ends within a batch's range; the batch itself is taken whole.
-    let until = Seq(from.0.saturating_add(STEP)).min(last);
+    let until = Seq(from.0.saturating_add(room.records)).min(last);
     let end = desk.row_with(sid, until)?.map_or(until, |row| row.last).min(last);
-    let batches = desk.batches(sid, from.next(), end)?;
-    for batch in &batches {
-        for (entry, seq) in batch.events.iter().zip(batch.seq.0..) {
-            if let Some(text) = text_of(&entry.event) {
-                desk.connection
-                    .prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")
-                    .and_then(|mut insert| insert.execute(params![key(sid, Seq(seq)).unwrap_or_default(), text]))
-                    .map_err(failed)?;
-            }
-        }
+    for batch in desk.batches(sid, from.next(), end)? {
+        room.text = room.text.saturating_sub(index_batch(desk, sid, &batch)?);
     }
+    room.records = room.records.saturating_sub(end.0.saturating_sub(from.0).max(1));
     desk.connection
         .prepare_cached("UPDATE session SET indexed = ?2 WHERE sid = ?1")
         .and_then(|mut update| update.execute(params![sid, signed(end.0)]))
         .map_err(failed)?;
-    if end < last { Ok(()) } else { note(desk, sid, "DELETE FROM unindexed WHERE sid = ?1") }
+    if end < last {
+        return Ok(false);
+    }
+    note(desk, sid, "DELETE FROM unindexed WHERE sid = ?1")?;
+    Ok(true)
+}
+
+/// Indexes a batch; tells how many bytes of text that were.
+fn index_batch(desk: &Desk, sid: i64, batch: &Batch) -> Result<usize> {
+    let mut bytes = 0;
+    for (entry, seq) in batch.events.iter().zip(batch.seq.0..) {
+        if let Some(text) = text_of(&entry.event) {
+            bytes += text.len();
+            desk.connection
+                .prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")
+                .and_then(|mut insert| insert.execute(params![key(sid, Seq(seq)).unwrap_or_default(), text]))
+                .map_err(failed)?;
+        }
+    }
+    Ok(bytes)
 }
 
 /// Notes that the index lacks something of a session.
@@ -98,7 +146,7 @@ pub(super) fn search(desk: &mut Desk, query: &SearchQuery) -> Result<Vec<Hit>> {
 
 /// The newest first: ranking would have to look at every match, and a common word has as many as there are blocks.
 fn matches(desk: &Desk, query: &SearchQuery, words: &[String]) -> Result<Vec<i64>> {
-    let limit = if query.limit == 0 { USUAL_LIMIT } else { query.limit };
+    let limit = if query.limit == 0 { USUAL_LIMIT } else { query.limit.min(MOST) };
     let mut text = String::from("SELECT rowid FROM words WHERE words MATCH ?");
     let mut values = vec![Value::from(expression(words))];
     if let Some(session) = &query.session {

@@ -19,8 +19,8 @@ use super::{account, append, erase, gc, heads, lease, remove, repair, search, so
 use crate::error::{Error, Result};
 use crate::options::{Notice, Options};
 use crate::power::{
-    Accounting, Claim, Erased, Freed, HeadCache, Hit, Lease, Leases, Maintenance, Repair, Repaired, Retention, Search,
-    SearchQuery, Usage,
+    Accounting, Claim, Erased, Freed, HeadCache, Hit, Indexed, Lease, Leases, Maintenance, Repair, Repaired, Retention,
+    Search, SearchQuery, Usage,
 };
 use crate::query::{Page, Query};
 use crate::store::{Batches, BoxFuture, Deleted, Store, check_id, has_powers};
@@ -199,10 +199,21 @@ impl Store for SqliteStore {
 impl Search for SqliteStore {
     fn search<'a>(&'a self, query: &'a SearchQuery) -> BoxFuture<'a, Result<Vec<Hit>>> {
         Box::pin(async move {
-            // In steps, so that nobody who appends waits for long.
-            while self.writer.alone(search::index_some).await? == Progress::More {}
+            self.catch_up(&mut |_| {}).await?;
             let query = query.clone();
             self.look(move |desk| search::search(desk, &query)).await
+        })
+    }
+
+    fn catch_up<'a>(&'a self, told: &'a mut (dyn FnMut(Indexed) + Send)) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let (mut done, all) = (0, self.look(|desk| search::behind(desk)).await?);
+            // In steps, so that nobody who appends waits for long.
+            while let Progress::More(caught_up) = self.writer.alone(search::index_some).await? {
+                done += caught_up;
+                told(Indexed { done, all: all.max(done) });
+            }
+            Ok(())
         })
     }
 }

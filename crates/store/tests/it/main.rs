@@ -11,6 +11,7 @@ mod flip_rows;
 mod folder;
 #[cfg(all(unix, feature = "postgres"))]
 mod frozen;
+mod growth;
 mod kill;
 mod laws;
 mod mend;

@@ -1,11 +1,12 @@
 //! What is known of a session's tool calls, and its journal a line a record.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use pollster::block_on;
 use turnkeep_model::event::EndpointChosen;
 use turnkeep_model::ledger::{Known, LedgerEntry};
-use turnkeep_model::{Body, Event, Json, Ledger, Object, Session, SessionId, ToolCall};
+use turnkeep_model::{Body, CallId, Event, Json, Ledger, Object, Session, SessionId, ToolCall};
 use turnkeep_store::StoreExt;
 
 use super::super::Ending;
@@ -24,7 +25,8 @@ pub(crate) fn ledger(args: &Show) -> Ending {
     }
     let id = SessionId::new(args.input.to_string_lossy());
     let loaded = block_on(args.place.there()?.load(&id))?;
-    let rows = calls(&loaded.session).map(|(turn, call)| row(turn, call, &loaded.session, &loaded.ledger));
+    let answered = answered(&loaded.session);
+    let rows = calls(&loaded.session).map(|(turn, call)| row(turn, call, &answered, &loaded.ledger));
     let rows: Vec<Row> = rows.collect();
     if args.json {
         print_json(&object([("calls", Json::Array(rows.iter().map(Row::to_json).collect()))]))?;
@@ -79,11 +81,19 @@ fn calls(session: &Session) -> impl Iterator<Item = (usize, &ToolCall)> {
     })
 }
 
-fn row<'a>(turn: usize, call: &'a ToolCall, session: &'a Session, ledger: &'a Ledger) -> Row<'a> {
+/// The calls that have a result.
+fn answered(session: &Session) -> HashSet<&CallId> {
+    let results = session.blocks().filter_map(|(_, block)| match &block.body {
+        Body::ToolResult(result) => Some(&result.call),
+        _ => None,
+    });
+    results.collect()
+}
+
+fn row<'a>(turn: usize, call: &'a ToolCall, answered: &HashSet<&CallId>, ledger: &'a Ledger) -> Row<'a> {
     let entry = ledger.get(&call.call);
     let approval = ledger.approval(&call.call);
-    let answered =
-        session.blocks().any(|(_, block)| matches!(&block.body, Body::ToolResult(result) if result.call == call.call));
+    let answered = answered.contains(&call.call);
     let waits = approval.is_some_and(|approval| approval.given.is_none());
     let state = match entry.map(LedgerEntry::known) {
         _ if answered => "settled",

@@ -1,10 +1,14 @@
 //! `turnkeep import`, `export` and `copy`
 
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::pin::pin;
 
+use futures_util::StreamExt;
 use pollster::block_on;
 use turnkeep_codec::EncodeOptions;
-use turnkeep_model::{Archive, Journal, SessionId};
+use turnkeep_file::Saving;
+use turnkeep_model::{Archive, Journal, Loss, SessionId};
 use turnkeep_store::url::{DRIVERS, Keeps};
 use turnkeep_store::{Copying, ErrorKind, Imported, Store, StoreExt, Summary};
 
@@ -92,13 +96,17 @@ pub(crate) fn journal(place: &Place, id: &Path) -> Result<Journal, Stop> {
     Ok(block_on(place.open()?.journal(&SessionId::new(id.to_string_lossy())))?)
 }
 
+/// The format of journals.
+const JOURNAL: &str = "turnkeep.jsonl";
+
 pub(crate) fn export(args: &Export) -> Ending {
-    let store = args.place.there()?;
-    let id = SessionId::new(args.id.as_str());
-    let journal = block_on(store.journal(&id))?;
+    if args.to.codec.spec().id == JOURNAL && args.changes_nothing() {
+        return export_journal(args);
+    }
     // A journal is written as it is; other formats get the session with its own id.
     let mut archive = match args.to.codec.spec().id {
-        "turnkeep.jsonl" => {
+        JOURNAL => {
+            let journal = block_on(args.place.there()?.journal(&SessionId::new(args.id.as_str())))?;
             let session = turnkeep_model::fold(&journal)?;
             Archive { seq: Some(journal.last()), journal: Some(Box::new(journal)), ..Archive::from(session) }
         }
@@ -110,14 +118,7 @@ pub(crate) fn export(args: &Export) -> Ending {
     options.omit_data = args.omit_data;
     let encoded = turnkeep_codec::encode(&archive, &args.to, &options)?;
     losses.extend(encoded.losses);
-    if let Some(path) = &args.report {
-        let told = object([
-            ("from", "stored".into()),
-            ("to", args.to.codec.spec().id.into()),
-            ("losses", report::losses(&losses)),
-        ]);
-        write(file_of(path), &json_bytes(&told))?;
-    }
+    report(args, &losses)?;
     if args.dry_run {
         reduced::print(&losses)?;
         return Ok(Exit::Ok);
@@ -125,6 +126,41 @@ pub(crate) fn export(args: &Export) -> Ending {
     let bytes = packed(&args.packing, encoded.bytes, args.to.codec.spec().id)?;
     write(args.output.as_deref().and_then(file_of), &bytes)?;
     say_losses(&losses, "--report FILE lists them all");
+    Ok(Exit::Ok)
+}
+
+/// Writes what did not survive, where that was asked for.
+fn report(args: &Export, losses: &[Loss]) -> Result<(), Stop> {
+    let Some(path) = &args.report else {
+        return Ok(());
+    };
+    let told =
+        object([("from", "stored".into()), ("to", args.to.codec.spec().id.into()), ("losses", report::losses(losses))]);
+    write(file_of(path), &json_bytes(&told))
+}
+
+/// Writes a journal line by line: however long it is, one line is in memory.
+fn export_journal(args: &Export) -> Ending {
+    let (store, id) = (args.place.there()?, SessionId::new(args.id.as_str()));
+    let mut lines = pin!(store.lines(&id));
+    let mut next = || block_on(lines.next()).transpose().map(|line| line.map(|line| line + "\n"));
+    match args.output.as_deref().and_then(file_of) {
+        Some(path) => {
+            let mut saving = Saving::begin(path)?;
+            while let Some(line) = next()? {
+                saving.write(line.as_bytes())?;
+            }
+            saving.finish()?;
+        }
+        None => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            while let Some(line) = next()? {
+                out.write_all(line.as_bytes())?;
+            }
+            out.flush()?;
+        }
+    }
+    report(args, &[])?;
     Ok(Exit::Ok)
 }
 

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use comfy_table::{ColumnConstraint, Width};
 use pollster::block_on;
 use turnkeep_model::{Json, Object, SessionId, Time};
-use turnkeep_store::{Cursor, Error, ErrorKind, Hit, MemoryStore, Page, Query, SearchQuery, Store, Summary};
+use turnkeep_store::{
+    Cursor, Error, ErrorKind, Hit, Indexed, MemoryStore, Query, Search, SearchQuery, Store, StoreExt, Summary,
+};
 
 use super::super::Ending;
-use super::label::metadata;
 use crate::exit::{Exit, Stop};
+use crate::progress::Progress;
 use crate::report::{object, text_or_null};
 use crate::store_args::{Find, Ls, Place};
 use crate::terminal::{BOLD, CYAN, DIM, YELLOW, counted, print, print_json, say, table, table_text, whole};
@@ -38,8 +40,11 @@ pub(crate) fn ls(args: &Ls) -> Ending {
         ..Query::default()
     };
     let store = listed(&args.place)?;
-    let page =
-        if args.meta.is_empty() { block_on(store.list(&query))? } else { with_meta(&*store, query, &args.meta)? };
+    let page = if args.meta.is_empty() {
+        block_on(store.list(&query))?
+    } else {
+        block_on(store.list_by_metadata(&query, &|kept: &Object| args.meta.iter().all(|word| holds(kept, word))))?
+    };
     let next = page.next.map(|next| next.to_word());
     if args.json {
         let sessions = page.sessions.iter().map(as_json).collect::<Vec<_>>();
@@ -74,28 +79,6 @@ pub(crate) fn ls(args: &Ls) -> Ending {
 /// The store to list; one that is not there has no sessions.
 fn listed(place: &Place) -> Result<Arc<dyn Store>, Stop> {
     if place.exists() { place.open() } else { Ok(Arc::new(MemoryStore::default())) }
-}
-
-/// Sessions that have something in what the application keeps with them. Listings do not hold that: the heads are looked at.
-fn with_meta(store: &dyn Store, mut query: Query, wanted: &[String]) -> Result<Page, Stop> {
-    let most = query.limit;
-    let mut found = Page { sessions: Vec::new(), next: None };
-    query.limit = 1;
-    while found.sessions.len() < most {
-        let page = block_on(store.list(&query))?;
-        for summary in page.sessions {
-            let kept = metadata(store, &summary.id)?;
-            if wanted.iter().all(|word| holds(&kept, word)) {
-                found.sessions.push(summary);
-            }
-        }
-        found.next = page.next;
-        match found.next.clone() {
-            Some(next) => query.after = Some(next),
-            None => break,
-        }
-    }
-    Ok(found)
 }
 
 /// Whether metadata has a key, and under it a value: `owner`, `owner=ada`, `n=3`.
@@ -141,6 +124,7 @@ pub(crate) fn search(args: &Find) -> Ending {
     };
     let session = args.session.as_deref().map(SessionId::new);
     let query = SearchQuery { text: args.words.join(" "), session, limit: args.limit };
+    catch_up(index)?;
     let hits = block_on(index.search(&query))?;
     if args.json {
         print_json(&object([("hits", Json::from(hits.iter().map(hit_json).collect::<Vec<_>>()))]))?;
@@ -154,6 +138,20 @@ pub(crate) fn search(args: &Find) -> Ending {
     let _ = writeln!(text, "{}", counted(hits.len(), "hit", "hits"));
     print(&text)?;
     Ok(Exit::Ok)
+}
+
+/// Indexes what was appended since the last search. The first search of a large store takes a while: it shows how far it
+/// is, and whoever stops it loses nothing of what is done.
+fn catch_up(index: &dyn Search) -> Result<(), Stop> {
+    let mut progress = None;
+    let mut told = |Indexed { done, all }| {
+        progress.get_or_insert_with(|| Progress::of("index", usize::try_from(all).unwrap_or(usize::MAX))).reach(done);
+    };
+    block_on(index.catch_up(&mut told))?;
+    if let Some(progress) = progress {
+        progress.end();
+    }
+    Ok(())
 }
 
 /// The snippet with its words marked.

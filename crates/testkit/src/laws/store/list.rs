@@ -1,7 +1,7 @@
 //! Listing.
 
 use turnkeep_model::event::SessionChanged;
-use turnkeep_model::{Seq, Status};
+use turnkeep_model::{Json, Object, Seq, Status};
 use turnkeep_store::{Query, Sort, Store, StoreExt};
 
 use super::script::{batch, id, said, talk};
@@ -33,6 +33,44 @@ pub async fn paging_is_stable(store: &dyn Store) {
         let wanted: Vec<String> = (0..10).map(|n| format!("{sort:?}{n}")).collect();
         assert_eq!(old, wanted.iter().collect::<Vec<_>>(), "{sort:?}");
     }
+}
+
+/// One page holds every session, where that is asked for, and more than a database takes as a number.
+pub async fn one_page_can_hold_every_session(store: &dyn Store) {
+    let wanted: Vec<String> = (0..120).map(|n| format!("s{n:03}")).collect();
+    for name in &wanted {
+        store.append(&id(name), Seq::START, &said(Seq::START, "a")).await.expect("append");
+    }
+
+    let query = Query { sort: Sort::Id, limit: usize::MAX, ..Query::default() };
+    let page = store.list(&query).await.expect("list");
+
+    let listed: Vec<&str> = page.sessions.iter().map(|summary| summary.id.as_str()).collect();
+    assert_eq!((listed, page.next), (wanted.iter().map(String::as_str).collect(), None));
+}
+
+/// Listing by metadata goes from page to page, and finds every session that matches once.
+pub async fn metadata_is_listed_page_by_page(store: &dyn Store) {
+    for n in 0..20u64 {
+        let mut metadata = Object::new();
+        metadata.set("odd", n % 2 == 1);
+        let changed = SessionChanged { metadata: Some(metadata), ..SessionChanged::default() };
+        let name = id(&format!("s{n:02}"));
+        store.append(&name, Seq::START, &batch(Seq::START, vec![changed.into()])).await.expect("append");
+    }
+    let odd = |metadata: &Object| metadata.get("odd") == Some(&Json::Bool(true));
+    let mut query = Query { sort: Sort::Id, limit: 3, ..Query::default() };
+    let mut pages: Vec<Vec<String>> = Vec::new();
+    loop {
+        let page = store.list_by_metadata(&query, &odd).await.expect("list");
+        pages.push(page.sessions.iter().map(|summary| summary.id.to_string()).collect());
+        match page.next {
+            Some(next) => query.after = Some(next),
+            None => break,
+        }
+    }
+    let wanted: [&[&str]; 4] = [&["s01", "s03", "s05"], &["s07", "s09", "s11"], &["s13", "s15", "s17"], &["s19"]];
+    assert_eq!(pages, wanted);
 }
 
 /// Someone comes, someone who was seen changes, and someone who came before goes. Where the order is not that of

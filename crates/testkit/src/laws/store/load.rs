@@ -2,9 +2,10 @@
 
 use std::thread;
 
+use futures_util::TryStreamExt;
 use proptest::prelude::*;
-use turnkeep_model::{Batch, Head, Journal, Ledger, Seq, SessionId, fold};
-use turnkeep_store::{ErrorKind, Imported, Query, Sort, Store, StoreExt};
+use turnkeep_model::{Batch, Head, Journal, Ledger, Seq, Session, SessionId, Turn, expanded, fold};
+use turnkeep_store::{Condensed, ErrorKind, Imported, Query, Sort, Store, StoreExt};
 
 use super::script::{id, said, talk};
 use crate::generate;
@@ -77,6 +78,48 @@ pub fn generated_journals_come_back(home: &Home) {
         prop_assert_eq!(lines(&back), lines(&journal));
         Ok(())
     });
+}
+
+/// The turns that are read one by one are those that the whole journal folds to, with summaries and without.
+pub fn turns_come_one_by_one_as_they_fold(home: &Home) {
+    let store = home.open();
+    let number = std::cell::Cell::new(0);
+    for_all(60, &generate::journal(), |mut journal| {
+        if journal.batches.is_empty() {
+            return Ok(());
+        }
+        number.set(number.get() + 1);
+        let session = SessionId::new(format!("s{}", number.get()));
+        journal.session = Some(session.clone());
+        let read = async |condensed| {
+            let outline = store.outline(&session, condensed).await?;
+            let turns: Vec<Turn> = store.turns(&session, &outline).try_collect().await?;
+            Ok::<_, TestCaseError>(Session { turns, ..outline.session })
+        };
+        let (folded, originals) = pollster::block_on(async {
+            store.import(&journal).await?;
+            Ok::<_, TestCaseError>((read(Condensed::Summary).await?, read(Condensed::Originals).await?))
+        })?;
+        let named = |told: Session| Session { id: Some(session.clone()), ..told };
+        prop_assert_eq!(folded, named(fold(&journal)?));
+        prop_assert_eq!(originals, named(expanded(&journal)?));
+        Ok(())
+    });
+}
+
+/// The lines of a stored journal are those that its file has.
+pub async fn lines_are_those_of_the_journal(store: &dyn Store) {
+    let session = id("s");
+    talk(store, &session, 3).await;
+
+    let lines: Vec<String> = store.lines(&session).try_collect().await.expect("lines");
+
+    let journal = store.journal(&session).await.expect("journal");
+    let wanted: Vec<String> =
+        std::iter::once(journal.head_line()).chain(journal.batches.iter().map(Batch::to_line)).collect();
+    assert_eq!(lines, wanted);
+    let missing = store.lines(&id("nobody")).try_collect::<Vec<String>>().await.expect_err("there is none");
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
 }
 
 /// The same journal twice is one session; another one under its id is another session.

@@ -33,10 +33,13 @@ pub use lease::{
     a_fleet_resumes_what_the_dead_left, a_session_has_one_worker_at_a_time, claims_go_to_one_worker_each,
     leases_that_nobody_took_are_renewed, released_leases_are_not_renewed,
 };
-pub use list::{filters_agree_with_summaries, paging_is_stable, summaries_follow_the_journal};
+pub use list::{
+    filters_agree_with_summaries, metadata_is_listed_page_by_page, one_page_can_hold_every_session, paging_is_stable,
+    summaries_follow_the_journal,
+};
 pub use load::{
-    generated_journals_come_back, imports_at_once_are_one, imports_of_one_journal_are_one, load_is_the_fold,
-    windows_are_the_end,
+    generated_journals_come_back, imports_at_once_are_one, imports_of_one_journal_are_one,
+    lines_are_those_of_the_journal, load_is_the_fold, turns_come_one_by_one_as_they_fold, windows_are_the_end,
 };
 pub use power::{
     accounts_add_up, erased_texts_are_gone_and_leave_a_mark, erasing_leaves_what_stands_around,
@@ -44,8 +47,8 @@ pub use power::{
 };
 pub use script::{answer, batch, found, id, said, talk, tell};
 pub use search::{
-    any_text_can_be_searched_for, hits_show_the_words_where_they_stand, what_is_deleted_is_found_no_more,
-    what_was_said_is_found,
+    an_index_is_caught_up_in_steps, any_text_can_be_searched_for, hits_show_the_words_where_they_stand,
+    what_is_deleted_is_found_no_more, what_was_said_is_found,
 };
 pub use sound::{every_operation_leaves_a_sound_store, lines_without_a_sum_come_back};
 pub use table::{STORE_LAWS, StoreLaw, check, check_drivers};

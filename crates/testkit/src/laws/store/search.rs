@@ -1,5 +1,6 @@
 //! Finding what was said, in stores that can search.
 
+use futures_util::FutureExt;
 use turnkeep_model::Seq;
 use turnkeep_store::{SearchQuery, Store};
 
@@ -30,6 +31,26 @@ pub async fn what_was_said_is_found(store: &dyn Store) {
     ] {
         assert_eq!(found(store, text).await, places, "{text:?}");
     }
+}
+
+/// An index is caught up in steps of many sessions. Whoever stops in between loses nothing, and what is told never
+/// exceeds what there was to do.
+pub async fn an_index_is_caught_up_in_steps(store: &dyn Store) {
+    let Some(search) = store.search() else {
+        return;
+    };
+    for n in 0..40 {
+        tell(store, &id(&format!("s{n:02}")), Seq::START, "a needle in every session").await;
+    }
+    drop(search.catch_up(&mut |_| {}).now_or_never());
+
+    let mut steps = Vec::new();
+    search.catch_up(&mut |indexed| steps.push(indexed)).await.expect("catch up");
+
+    assert!(steps.len() <= 2, "{steps:?}");
+    assert!(steps.iter().all(|step| step.done <= step.all && step.all <= 40), "{steps:?}");
+    let asked = SearchQuery { text: "needle".to_owned(), limit: usize::MAX, ..SearchQuery::default() };
+    assert_eq!(search.search(&asked).await.expect("search").len(), 40);
 }
 
 /// A hit shows some of the text around the words, and where in it they stand; one of many is shown where one is asked for.

@@ -1,0 +1,41 @@
+//! Listing by what an application keeps with its sessions. Listings do not hold that: the heads are looked at.
+
+use turnkeep_model::Object;
+
+use crate::error::Result;
+use crate::ext::StoreExt;
+use crate::query::{Page, Query};
+use crate::store::Store;
+
+/// By how much every page of candidates grows: a store may look at all of its sessions to make one.
+const GROWTH: usize = 4;
+
+pub(crate) async fn list_by_metadata(
+    store: &(impl Store + ?Sized),
+    query: &Query,
+    matches: &(dyn Fn(&Object) -> bool + Send + Sync),
+) -> Result<Page> {
+    let wanted = query.page_size();
+    let mut query = Query { limit: wanted, ..query.clone() };
+    let mut sessions = Vec::new();
+    loop {
+        let page = store.list(&query).await?;
+        let mut candidates = page.sessions.into_iter();
+        for summary in candidates.by_ref() {
+            let window = store.load_window(&summary.id, 0).await?;
+            if matches(&window.head.session.metadata) {
+                sessions.push(summary);
+            }
+            if sessions.len() == wanted {
+                break;
+            }
+        }
+        let more = page.next.is_some() || candidates.len() > 0;
+        if sessions.len() == wanted || !more {
+            let next = sessions.last().filter(|_| more).map(|last| query.sort.place(last));
+            return Ok(Page { sessions, next });
+        }
+        query.after = page.next;
+        query.limit = query.limit.saturating_mul(GROWTH);
+    }
+}
