@@ -65,8 +65,8 @@ fn adapter(reads: bool) -> Outcome<Agent> {
         );
     let call = ToolCall { call: CallId::given("c1"), name: "read".into(), arguments: r#"{"path":"a.rs"}"#.into() };
     let calls = Answer { blocks: vec![Block::new(Author::Assistant, call)], ..Answer::default() };
-    let answers = if reads { vec![Answer::text("It looks good.")] } else { vec![calls] };
-    Ok(Agent::new(Arc::new(Script::new("scripted", answers))).with_tools(Tools::new([Arc::new(read) as _])?))
+    let model = Script::new("scripted", vec![calls, Answer::text("It looks good.")]);
+    Ok(Agent::new(Arc::new(model)).with_tools(Tools::new([Arc::new(read) as _])?))
 }
 
 fn main() -> Outcome<()> {

@@ -202,7 +202,8 @@ fn charging(world: &World, effect: Effect, consent: Consent) -> Agent {
     });
     tool.consent = consent;
     let look = Fake::acting("look", Effect::Pure, &World::default());
-    agent(vec![Answer::text("paid")], vec![look, tool])
+    // The script's n-th answer is the n-th of the session.
+    agent(vec![Answer::text("paid"); 3], vec![look, tool])
 }
 
 #[test]
