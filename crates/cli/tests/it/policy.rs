@@ -47,8 +47,8 @@ fn policies_apply_in_their_fixed_order() {
 fn nonsense_is_refused_and_nothing_is_written() {
     let place = talk();
     for flag in [
-        "--window=0",
-        "--window=-3",
+        "--window=0tokens",
+        "--window=-3turns",
         "--window=10x",
         "--window=99999999999999999999",
         "--truncate=0",

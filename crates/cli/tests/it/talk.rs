@@ -236,7 +236,7 @@ const LUCEE: &str = r#"{"temperature":0.2,"limit":1,"connectionTimeout":-1,"sock
 
 #[test]
 fn the_limit_of_a_lucee_session_holds_for_what_a_model_is_asked() {
-    let place = place().with("talk.json", LUCEE).with("s.yaml", "turnkeep_script: 1\nanswers: [Four.]\n");
+    let place = place().with("talk.json", LUCEE).with("s.yaml", "turnkeep_script: 1\nanswers: [Wrong., Four.]\n");
     place.run("import talk.json --store file:kept").ends(0);
     let listed = place.run("ls --json --store file:kept").ends(0).out;
     let id = listed.split(r#""id": ""#).nth(1).and_then(|rest| rest.split('"').next()).unwrap();
