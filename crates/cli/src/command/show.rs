@@ -9,7 +9,7 @@ use crate::exit::{Exit, Stop};
 use crate::page::{Page, Results};
 use crate::policy_args::Manner;
 use crate::report::say_losses;
-use crate::terminal::{print, print_bytes, width};
+use crate::terminal::{print, print_json_text, width};
 
 pub(super) fn run(args: &Show) -> Ending {
     if args.ledger {
@@ -27,7 +27,7 @@ pub(super) fn run(args: &Show) -> Ending {
     }
     opened.losses.extend(reductions);
     if args.json {
-        print_bytes(format!("{}\n", opened.archive.to_json(Layout::Pretty)).as_bytes())?;
+        print_json_text(&format!("{}\n", opened.archive.to_json(Layout::Pretty)))?;
     } else {
         let results = if args.full { Results::Full } else { Results::Short };
         print(&as_text(&opened.archive, opened.format, results))?;

@@ -4,6 +4,8 @@
 mod batch;
 mod convert;
 mod hostile;
+#[cfg(all(unix, feature = "sqlite"))]
+mod injection;
 mod look;
 mod place;
 mod policy;
@@ -15,4 +17,6 @@ mod store;
 #[cfg(feature = "sqlite")]
 mod stores;
 mod talk;
+#[cfg(all(unix, feature = "sqlite"))]
+mod terminal;
 mod turns;
