@@ -6,6 +6,7 @@
 mod artifact;
 mod compare;
 mod duration;
+mod environment;
 mod fixture;
 pub mod manifest;
 mod run;
@@ -14,6 +15,7 @@ mod tap;
 
 pub use artifact::{Artifact, artifacts};
 pub use compare::difference;
+pub use environment::{Keys, Variable};
 pub use fixture::Fixture;
 pub use run::{Ran, Setup, run};
 pub use shell::ShellTool;

@@ -6,6 +6,8 @@ mod convert;
 mod hostile;
 #[cfg(all(unix, feature = "sqlite"))]
 mod injection;
+#[cfg(feature = "http")]
+mod keys;
 mod look;
 mod place;
 mod policy;
