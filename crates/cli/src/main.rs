@@ -11,6 +11,7 @@ mod reduce_args;
 mod report;
 mod run_args;
 mod store_args;
+mod style;
 mod talk_args;
 mod tally;
 mod terminal;
@@ -18,10 +19,13 @@ mod visible;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+
+use crate::args::Args;
+use crate::visible::visible_line;
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
+    let args = Args::try_parse().unwrap_or_else(|error| presentable(&error).exit());
     match command::run(args.command) {
         Ok(exit) => exit.into(),
         Err(stop) => {
@@ -29,4 +33,11 @@ fn main() -> ExitCode {
             stop.exit().into()
         }
     }
+}
+
+/// The same error of arguments that cannot drive a terminal: the parser repeats what is wrong with them.
+fn presentable(error: &clap::Error) -> clap::Error {
+    let arguments = std::env::args_os().map(|argument| visible_line(&argument.to_string_lossy()));
+    let again = Args::try_parse_from(arguments).err();
+    again.unwrap_or_else(|| clap::Error::new(error.kind()).with_cmd(&Args::command()))
 }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use anstyle::Style;
 use turnkeep_model::json::TreeSink;
 use turnkeep_model::shape::Shape;
 use turnkeep_model::{
@@ -11,8 +10,8 @@ use turnkeep_model::{
 };
 
 use crate::facts::{Answer, Calls, Facts, calls};
-use crate::terminal::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, counted};
-use crate::visible::{shortened, visible};
+use crate::terminal::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, Style, YELLOW, counted};
+use crate::visible::{shortened, visible, visible_line};
 
 /// A page that grows session by session, turn by turn, block by block.
 pub(crate) struct Page {
@@ -69,7 +68,7 @@ impl Page {
 
     /// A remark of ours.
     pub(crate) fn note(&mut self, note: &str) {
-        let _ = writeln!(self.text, "{DIM}{note}{DIM:#}");
+        let _ = writeln!(self.text, "{DIM}{}{DIM:#}", visible_line(note));
     }
 
     /// A session: its head, then its turns.
@@ -95,7 +94,7 @@ impl Page {
 
     fn head(&mut self, session: &Session, note: &str) {
         let id = session.id.as_ref().map_or("session without an id".to_owned(), |id| format!("session {id}"));
-        let _ = writeln!(self.text, "{BOLD}{}{BOLD:#}  {DIM}{note}{DIM:#}", shortened(&id, self.width));
+        let _ = writeln!(self.text, "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}", shortened(&id, self.width), visible_line(note));
         self.field("title", session.title.as_deref().unwrap_or_default());
         self.field("agent", session.agent.as_deref().unwrap_or_default());
         self.field("model", &self.facts.models());
@@ -117,7 +116,7 @@ impl Page {
         if value.is_empty() {
             return;
         }
-        let lines = textwrap::wrap(&visible(value).replace('\n', " "), self.width.saturating_sub(11))
+        let lines = textwrap::wrap(&visible_line(value), self.width.saturating_sub(11))
             .into_iter()
             .map(Cow::into_owned)
             .collect::<Vec<_>>();
@@ -134,7 +133,7 @@ impl Page {
         let model = turn.model.as_deref().unwrap_or_default();
         let finish = turn.finish.as_ref().map(|finish| finish.reason.as_str()).unwrap_or_default();
         let usage = settings(&turn.usage);
-        let facts: Vec<_> = [model, finish, &usage].into_iter().filter(|fact| !fact.is_empty()).map(visible).collect();
+        let facts: Vec<&str> = [model, finish, &usage].into_iter().filter(|fact| !fact.is_empty()).collect();
         self.heading(&format!("turn {}", self.shown), &facts.join(" · "));
         turn.blocks.iter().for_each(|block| self.block(block));
         if !turn.interrupted.is_empty() {
@@ -147,17 +146,17 @@ impl Page {
     }
 
     fn heading(&mut self, what: &str, facts: &str) {
-        let facts = if facts.is_empty() { String::new() } else { format!("  {DIM}{facts}{DIM:#}") };
-        let _ = writeln!(self.text, "\n{BOLD}{what}{BOLD:#}{facts}");
+        let facts = if facts.is_empty() { String::new() } else { format!("  {DIM}{}{DIM:#}", visible_line(facts)) };
+        let _ = writeln!(self.text, "\n{BOLD}{}{BOLD:#}{facts}", visible_line(what));
     }
 
     /// Side-state of an application: an item a line.
     fn slice(&mut self, slice: &Slice) {
         let items = counted(slice.items.len(), "item", "items");
         let policy = slice.policy.as_ref().map(|policy| format!("{} · ", policy.as_str())).unwrap_or_default();
-        self.heading(&format!("slice {}", visible(&slice.name)), &format!("{policy}{items}"));
+        self.heading(&format!("slice {}", slice.name), &format!("{policy}{items}"));
         for item in slice.items.iter().take(FIRST) {
-            self.line(2, &item.to_text(), Style::new());
+            self.line(2, &item.to_text(), PLAIN);
         }
         self.more(2, slice.items.len(), ("item", "items"), "--json");
     }
@@ -173,7 +172,7 @@ impl Page {
         match &block.body {
             Body::Text(text) => {
                 self.label(block);
-                self.paragraph(4, &text.text, Style::new());
+                self.paragraph(4, &text.text, PLAIN);
             }
             Body::Reasoning(reasoning) => self.reasoning(reasoning),
             Body::ToolCall(call) => self.call(call),
@@ -184,7 +183,7 @@ impl Page {
             }
             Body::Summary(summary) => {
                 self.line(2, "summary of older turns", DIM);
-                self.paragraph(4, &summary.text, Style::new());
+                self.paragraph(4, &summary.text, PLAIN);
             }
             Body::Other { kind, raw } => {
                 self.label(block);
@@ -249,7 +248,7 @@ impl Page {
     /// What a tool answered.
     fn answer(&mut self, text: &str) {
         let from = self.text.len();
-        self.paragraph(6, text, Style::new());
+        self.paragraph(6, text, PLAIN);
         let ends = self.text.get(from..).unwrap_or_default().match_indices('\n').map(|(at, _)| from + at + 1);
         let ends: Vec<usize> = ends.collect();
         if let (Results::Short, Some(end)) = (self.results, ends.get(FIRST - 1)) {

@@ -14,7 +14,7 @@ use crate::exit::Stop;
 use crate::policy_args::Reducing;
 use crate::reduce_args::{Condensing, Packing};
 use crate::terminal::{counted, say};
-use crate::visible::visible;
+use crate::visible::visible_line;
 
 /// Which store is meant.
 #[derive(Group)]
@@ -59,14 +59,17 @@ impl Place {
 
 /// Opens a store by its URL; what it does on its own is said on standard error.
 pub(crate) fn open(url: &str) -> Result<Arc<dyn Store>, Stop> {
-    let listener = Listener::new(|notice| say(&visible(&noted(&notice))));
+    let listener = Listener::new(|notice| noted(&notice).lines().for_each(say));
     Ok(open_with(url, Options { listener, ..Options::default() })?)
 }
 
 fn noted(notice: &Notice) -> String {
     match notice {
         Notice::TornTail { session, bytes } => {
-            format!("note: {bytes} bytes at the end of `{session}`, never acknowledged, were cut off")
+            format!(
+                "note: {bytes} bytes at the end of `{}`, never acknowledged, were cut off",
+                visible_line(session.as_str())
+            )
         }
         Notice::LostCommits { count } => format!(
             "warning: the log of the store is damaged, and its last {} lost\n  help: restore it from a backup, or see what is \

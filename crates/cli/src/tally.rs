@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use turnkeep_model::{Loss, LossKind};
 
 use crate::terminal::{DIM, YELLOW, counted, say};
-use crate::visible::visible;
+use crate::visible::visible_line;
 
 /// How many groups are named before a count has to do.
 const NAMED: usize = 8;
@@ -78,7 +78,7 @@ impl Group {
 /// One loss on one line.
 pub(crate) fn line(loss: &Loss) -> String {
     let place = if loss.at.is_empty() { "the whole" } else { &loss.at };
-    format!("{:<11} {}: {}", loss.kind.as_str(), visible(place), visible(&loss.what))
+    format!("{:<11} {}: {}", loss.kind.as_str(), visible_line(place), visible_line(&loss.what))
 }
 
 /// The text with `*` for every number that stands alone.

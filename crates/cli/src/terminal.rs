@@ -3,22 +3,14 @@
 use std::io::{self, IsTerminal, Write};
 
 use anstream::AutoStream;
-use anstyle::{AnsiColor, Style};
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Width, presets};
 use turnkeep_model::Json;
 use turnkeep_model::json::{JsonSink, Layout};
 
 use crate::exit::{Exit, Stop};
-use crate::visible::visible;
-
-pub(crate) const BOLD: Style = Style::new().bold();
-pub(crate) const DIM: Style = Style::new().dimmed();
-pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
-pub(crate) const RED: Style = AnsiColor::Red.on_default();
-pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
-pub(crate) const CYAN: Style = AnsiColor::Cyan.on_default();
-const ERROR: Style = AnsiColor::Red.on_default().bold();
-const HELP: Style = AnsiColor::Cyan.on_default().bold();
+pub(crate) use crate::style::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, Style, YELLOW};
+use crate::style::{ERROR, HELP, printable, printable_line};
+use crate::visible::{visible, visible_line};
 
 /// The widest text that still reads well.
 const MAX_WIDTH: usize = 100;
@@ -32,35 +24,51 @@ pub(crate) fn width() -> usize {
 /// Prints text with styles; they are left out where nobody sees colours.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = AutoStream::auto(io::stdout().lock());
-    out.write_all(text.as_bytes())?;
+    out.write_all(printable(text).as_bytes())?;
     out.flush()
 }
 
-/// Prints bytes as they are.
+/// Prints a document: to a file or a pipe as it is, to a terminal so that it cannot drive it.
 pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
+    match (out.is_terminal(), std::str::from_utf8(bytes)) {
+        (false, _) => out.write_all(bytes)?,
+        (true, Ok(text)) => out.write_all(visible(text).as_bytes())?,
+        (true, Err(_)) => {
+            return Err(io::Error::other("it is binary, and a terminal cannot show it; write it to a file"));
+        }
+    }
     out.flush()
 }
 
 /// Prints a value for a program.
 pub(crate) fn print_json(value: &Json) -> io::Result<()> {
-    print_bytes(&json_bytes(value))
+    let mut out = io::stdout().lock();
+    out.write_all(&json_bytes(value))?;
+    out.flush()
 }
 
-/// A value as a JSON text with a final line break.
+/// Prints a JSON text, or lines of them. What a terminal would obey or not show is escaped, whoever reads it: the value
+/// is the same.
+pub(crate) fn print_json_text(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(visible(text).as_bytes())?;
+    out.flush()
+}
+
+/// A value as a JSON text with a final line break; escaped as [`print_json_text`] escapes it.
 pub(crate) fn json_bytes(value: &Json) -> Vec<u8> {
     let mut sink = JsonSink::new(Layout::Pretty);
     value.write(&mut sink);
-    let mut bytes = sink.into_bytes();
-    bytes.push(b'\n');
-    bytes
+    let mut text = visible(&sink.into_text());
+    text.push('\n');
+    text.into_bytes()
 }
 
-/// Says something on standard error. Nothing can be done where that fails.
-pub(crate) fn say(text: &str) {
+/// Says something on standard error, on one line. Nothing can be done where that fails.
+pub(crate) fn say(line: &str) {
     let mut out = AutoStream::auto(io::stderr().lock());
-    let _ = writeln!(out, "{text}");
+    let _ = writeln!(out, "{}", printable_line(line));
 }
 
 /// Says why a command stopped.
@@ -81,11 +89,13 @@ pub(crate) fn complain(stop: &Stop) {
     }
 }
 
-/// Says what went wrong and what helps.
+/// Says what went wrong and what helps. Lines after the first are indented: none of them can pass for ours.
 pub(crate) fn complain_of(what: &str, remedy: Option<&str>) {
-    say(&format!("{ERROR}error:{ERROR:#} {}", visible(what)));
+    let mut lines = what.lines();
+    say(&format!("{ERROR}error:{ERROR:#} {}", lines.next().unwrap_or_default()));
+    lines.for_each(|line| say(&format!("    {line}")));
     if let Some(remedy) = remedy {
-        say(&format!("  {HELP}help:{HELP:#} {}", visible(remedy)));
+        say(&format!("  {HELP}help:{HELP:#} {remedy}"));
     }
 }
 
@@ -94,14 +104,35 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// A table without rules that fits the output.
+/// A table without rules that fits the output. Every cell is on one line.
+pub(crate) struct Table(comfy_table::Table);
+
+impl Table {
+    pub(crate) fn add_row<T: AsRef<str>, const N: usize>(&mut self, cells: [T; N]) {
+        self.0.add_row(cells.map(|cell| visible_line(cell.as_ref())));
+    }
+
+    /// A column that becomes no narrower.
+    pub(crate) fn at_least(&mut self, column: usize, width: u16) {
+        self.constrain(column, ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+    }
+
+    fn constrain(&mut self, column: usize, constraint: ColumnConstraint) {
+        if let Some(column) = self.0.column_mut(column) {
+            column.set_constraint(constraint);
+        }
+    }
+}
+
+/// An empty table.
 pub(crate) fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
+    let mut table = comfy_table::Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(u16::try_from(width()).unwrap_or(80)).set_header(header.to_vec());
     table.column_iter_mut().for_each(|column| {
         column.set_padding((0, 2));
     });
+    let mut table = Table(table);
     // What the first column names is there to be copied.
     whole(&mut table, 0);
     table
@@ -109,12 +140,10 @@ pub(crate) fn table(header: &[&str]) -> Table {
 
 /// Never breaks what stands in a column.
 pub(crate) fn whole(table: &mut Table, column: usize) {
-    if let Some(column) = table.column_mut(column) {
-        column.set_constraint(ColumnConstraint::ContentWidth);
-    }
+    table.constrain(column, ColumnConstraint::ContentWidth);
 }
 
 /// The lines of a table, without the space that pads them.
 pub(crate) fn table_text(table: &Table) -> String {
-    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    table.0.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }

@@ -27,6 +27,7 @@ pub mod status;
 mod time;
 mod usage;
 pub mod view;
+mod visible;
 
 pub use block::{
     Author, Block, Body, Data, Media, MessageKey, Outcome, Part, Reasoning, Scope, ShortExchange, Summary, Text,
@@ -51,3 +52,4 @@ pub use session::{Parent, PromptId, Run, Session, Slice, SlicePolicy, Turn};
 pub use status::{Finish, FinishReason, Status, StopReason};
 pub use time::{Time, Timing};
 pub use usage::Usage;
+pub use visible::{visible, visible_line};

@@ -20,6 +20,7 @@ mod price;
 mod providers;
 mod retry;
 pub mod scripted;
+mod scrub;
 mod secret;
 mod transport;
 
@@ -32,6 +33,7 @@ pub use network::{HttpOptions, Proxy};
 pub use price::Prices;
 pub use providers::{PROVIDERS, Provider};
 pub use retry::{Chance, Retry, SystemChance};
+pub use scrub::{HIDDEN, Scrubber};
 pub use secret::Secret;
 pub use transport::{
     Body, Header, HeaderValue, HttpRequest, HttpResponse, Method, Transport, TransportError, TransportErrorKind,

@@ -7,6 +7,7 @@ mod artifact;
 mod compare;
 mod duration;
 mod ear;
+mod environment;
 mod fixture;
 pub mod manifest;
 mod run;
@@ -15,6 +16,7 @@ mod tap;
 
 pub use artifact::{Artifact, artifacts};
 pub use compare::difference;
+pub use environment::{Keys, Variable};
 pub use fixture::Fixture;
 pub use run::{Ran, Setup, run};
 pub use shell::ShellTool;

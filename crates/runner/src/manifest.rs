@@ -6,23 +6,35 @@ use std::time::Duration;
 
 use turnkeep_codec::Input;
 use turnkeep_model::event::Effect;
-use turnkeep_model::json::Node;
+use turnkeep_model::json::{Node, Text};
 use turnkeep_model::{Error, ErrorKind, Json, Result, ToolSpec};
+use turnkeep_provider::endpoint::Endpoints;
 use turnkeep_runtime::Tools;
 use turnkeep_runtime::port::{Consent, Settings, Tool};
 
 use crate::duration;
+use crate::environment::{Keys, Variable};
 use crate::shell::ShellTool;
 
 /// What a tool may say of itself.
 const KEYS: &[&str] =
-    &["name", "description", "parameters", "command", "effect", "timeout", "attempts", "approve", "max_result"];
+    &["name", "description", "parameters", "command", "env", "effect", "timeout", "attempts", "approve", "max_result"];
 
-/// The tools that a YAML or JSON text lists, run in `directory`.
+/// The tools that a YAML or JSON text lists, run in `directory`. No tool is given the key of a known vendor.
 ///
 /// # Errors
-/// `Corrupt` with the line and the path of what cannot be read; `Unsupported` where two tools have one name.
+/// As [`tools_without`].
 pub fn tools(bytes: &[u8], directory: &Path) -> Result<Tools> {
+    tools_without(bytes, directory, Keys::of(&Endpoints::default()))
+}
+
+/// The same where no tool is given any of these keys.
+///
+/// # Errors
+/// `Corrupt` with the line and the path of what cannot be read; `Unsupported` where two tools have one name, or where one
+/// would be given a key.
+pub fn tools_without(bytes: &[u8], directory: &Path, keys: Keys) -> Result<Tools> {
+    let keys = Arc::new(keys);
     let input = Input::new(bytes);
     let document = input.document().map_err(Clone::clone)?;
     let locate = |error: Error| error.locate(document.text);
@@ -31,7 +43,7 @@ pub fn tools(bytes: &[u8], directory: &Path) -> Result<Tools> {
     })?;
     let mut tools = Tools::default();
     for (index, node) in listed.iter().enumerate() {
-        let tool = tool(node, directory).map_err(|error| locate(error.path(format!("tools[{index}]"))))?;
+        let tool = tool(node, directory, &keys).map_err(|error| locate(error.path(format!("tools[{index}]"))))?;
         tools = tools
             .with(Arc::new(tool) as Arc<dyn Tool>)
             .map_err(|error| locate(at(node, &error.to_string()).hint(error.remedy().unwrap_or("correct it"))))?;
@@ -39,7 +51,7 @@ pub fn tools(bytes: &[u8], directory: &Path) -> Result<Tools> {
     Ok(tools)
 }
 
-fn tool(node: &Node<'_>, directory: &Path) -> Result<ShellTool> {
+fn tool(node: &Node<'_>, directory: &Path, keys: &Arc<Keys>) -> Result<ShellTool> {
     let fields = node.as_object().ok_or_else(|| at(node, "a tool is a mapping"))?;
     if let Some((key, value)) = fields.iter().find(|(key, _)| !KEYS.iter().any(|known| key.is(known))) {
         let what = format!("a tool has no `{}`", key.to_str_lossy());
@@ -53,7 +65,39 @@ fn tool(node: &Node<'_>, directory: &Path) -> Result<ShellTool> {
         ..ToolSpec::default()
     };
     let (effect, settings, consent) = (effect(node)?, settings(node)?, consent(node)?);
-    Ok(ShellTool { spec, effect, settings, consent, command: command(node)?, directory: directory.to_owned() })
+    let (command, environment) = (command(node)?, environment(node, keys)?);
+    let (directory, keys) = (directory.to_owned(), keys.clone());
+    Ok(ShellTool { spec, effect, settings, consent, command, directory, environment, keys })
+}
+
+/// A list names variables that are passed on, a mapping gives them values.
+fn environment(node: &Node<'_>, keys: &Keys) -> Result<Vec<Variable>> {
+    let Some(given) = node.get("env") else {
+        return Ok(Vec::new());
+    };
+    let wrong = || at(given, "`env` is a list of names of variables, or a mapping of names and texts");
+    let passed = |name: &Node<'_>| name.as_str().map(|name| Variable::Passed(name.into_owned()));
+    let set = |(name, value): &(Text<'_>, Node<'_>)| {
+        Some(Variable::Set(name.to_str_lossy().into_owned(), value.as_str()?.into_owned()))
+    };
+    let variables: Option<Vec<Variable>> = match (given.as_array(), given.as_object()) {
+        (Some(names), _) => names.iter().map(passed).collect(),
+        (_, Some(pairs)) => pairs.iter().map(set).collect(),
+        (None, None) => None,
+    };
+    let variables = variables.ok_or_else(wrong)?;
+    for Variable::Passed(name) | Variable::Set(name, _) in &variables {
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return Err(wrong());
+        }
+        if keys.holds(name) {
+            let what = format!("`{name}` holds the key of an endpoint, and no tool is given it");
+            return Err(Error::new(ErrorKind::Unsupported, what)
+                .offset(given.at as usize)
+                .hint("give the tool a key of its own, in a variable of another name"));
+        }
+    }
+    Ok(variables)
 }
 
 fn any_object() -> Json {

@@ -12,14 +12,20 @@ use turnkeep_model::{Json, ToolSpec, json};
 use turnkeep_runtime::port::{Consent, Settings, Tool, ToolContext, ToolError, ToolOutput};
 use turnkeep_store::BoxFuture;
 
+use crate::environment::{Keys, Variable, environment};
+
 /// The exit code that says: not now, and nothing was done. As in `sysexits.h`.
 const TRY_LATER: i32 = 75;
 
 /// How much of what a program complains of is told to the model.
 const COMPLAINT: usize = 2000;
 
+/// How much more is read than is kept: a key that is cut in two would not be found.
+const BEYOND: usize = 4096;
+
 /// A tool that is a program. It is told its call in the variables `TURNKEEP_CALL_ID`, `TURNKEEP_KEY`,
-/// `TURNKEEP_ATTEMPT` and `TURNKEEP_IS_RESUME`.
+/// `TURNKEEP_ATTEMPT` and `TURNKEEP_IS_RESUME`. Of our own environment it sees what every program needs, and what it is
+/// given by name.
 ///
 /// Exit code 0 makes its output the result, 75 says that it may work later and did nothing, any other is a failure that
 /// the model is told. A program that a signal ended may have acted.
@@ -37,6 +43,10 @@ pub struct ShellTool {
     pub command: Vec<String>,
     /// Where it runs.
     pub directory: PathBuf,
+    /// What it sees of the environment beside the usual.
+    pub environment: Vec<Variable>,
+    /// What is taken out of what it says.
+    pub keys: Arc<Keys>,
 }
 
 impl Tool for ShellTool {
@@ -72,7 +82,7 @@ impl Tool for ShellTool {
             let ended = receiver.await;
             running.ended.store(true, Ordering::SeqCst);
             match ended {
-                Ok(Ok(ended)) => ended.judge(),
+                Ok(Ok(ended)) => ended.without(&self.keys, limit).judge(),
                 Ok(Err(error)) => Err(ToolError::unsure(format!("the program's output could not be read: {error}"))),
                 Err(_) => Err(ToolError::unsure("the program's output could not be read")),
             }
@@ -87,6 +97,7 @@ impl ShellTool {
         };
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.directory);
+        command.env_clear().envs(environment(&self.environment));
         command.env("TURNKEEP_CALL_ID", context.call_id.to_string()).env("TURNKEEP_KEY", &context.key);
         command.env("TURNKEEP_ATTEMPT", context.attempt.to_string());
         command.env("TURNKEEP_IS_RESUME", context.is_resume.to_string());
@@ -129,9 +140,9 @@ fn attend(mut child: Child, arguments: String, limit: usize) -> io::Result<Ended
         // A program that does not read its arguments is none the worse for it.
         let _ = stdin.map(|mut stdin| stdin.write_all(arguments.as_bytes()));
     });
-    let listening = thread::spawn(move || stderr.map_or(Ok(Vec::new()), |stderr| read_some(stderr, COMPLAINT)));
-    // A byte more than is kept: so whoever cuts it can say that it was cut.
-    let output = stdout.map_or(Ok(Vec::new()), |stdout| read_some(stdout, limit.saturating_add(1)))?;
+    let listening =
+        thread::spawn(move || stderr.map_or(Ok(Vec::new()), |stderr| read_some(stderr, COMPLAINT + BEYOND)));
+    let output = stdout.map_or(Ok(Vec::new()), |stdout| read_some(stdout, limit.saturating_add(BEYOND)))?;
     let status = child.wait()?;
     let _ = feeding.join();
     let complaint = listening.join().unwrap_or_else(|_| Ok(Vec::new()))?;
@@ -147,6 +158,18 @@ fn read_some(mut reader: impl Read, limit: usize) -> io::Result<Vec<u8>> {
 }
 
 impl Ended {
+    /// The same without keys, and cut.
+    fn without(self, keys: &Keys, limit: usize) -> Ended {
+        let cut = |bytes: Vec<u8>, limit: usize| {
+            let mut bytes = keys.scrubbed(bytes);
+            bytes.truncate(limit);
+            bytes
+        };
+        // A byte more than is kept: so whoever cuts it can say that it was cut.
+        let (output, complaint) = (cut(self.output, limit.saturating_add(1)), cut(self.complaint, COMPLAINT));
+        Ended { output, complaint, ..self }
+    }
+
     fn judge(self) -> Result<ToolOutput, ToolError> {
         let complaint = String::from_utf8_lossy(&self.complaint);
         let said = if complaint.trim().is_empty() { String::new() } else { format!(": {}", complaint.trim()) };

@@ -20,7 +20,7 @@ use crate::reduce_args::{Condense, Condensing, Extent};
 use crate::report::{object, say_losses, text_or_null};
 use crate::talk_args::Who;
 use crate::terminal::{DIM, YELLOW, counted, print, print_json, say};
-use crate::visible::visible;
+use crate::visible::visible_line;
 
 pub(super) fn run(args: &Condense) -> Ending {
     let stored = args.input.to_str().filter(|_| !is_dash(&args.input) && !args.input.exists());
@@ -199,10 +199,10 @@ fn as_text(outcome: &Outcome, rehearsed: bool) -> String {
             counted(plan.blocks, "block", "blocks"),
             plan.tokens,
             policy::estimate(&summary.text),
-            visible(by),
+            visible_line(by),
         ),
         Outcome::Nothing(why) => format!("nothing to condense: {why}"),
-        Outcome::Failed(why) => format!("not condensed, the session is as it was: {}", visible(why)),
+        Outcome::Failed(why) => format!("not condensed, the session is as it was: {}", visible_line(why)),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::args::{Diff, is_dash, open_any};
 use crate::exit::{Exit, Stop};
 use crate::report::{self, object};
 use crate::terminal::{BOLD, GREEN, RED, counted, print, print_json, width};
-use crate::visible::{shortened, visible};
+use crate::visible::{shortened, visible_line};
 
 pub(super) fn run(args: &Diff) -> Ending {
     if is_dash(&args.a) && is_dash(&args.b) {
@@ -61,7 +61,7 @@ pub(super) fn as_text(changes: &[Change]) -> String {
     let mut text = String::new();
     let room = width().saturating_sub(4);
     for change in changes {
-        let _ = writeln!(text, "{BOLD}{}{BOLD:#}", visible(&change.at));
+        let _ = writeln!(text, "{BOLD}{}{BOLD:#}", visible_line(&change.at));
         if let Some(before) = &change.before {
             let _ = writeln!(text, "  {RED}- {}{RED:#}", shortened(&before.to_text(), room));
         }

@@ -12,7 +12,7 @@ use crate::args::{Lint, source_of};
 use crate::exit::Exit;
 use crate::report::object;
 use crate::terminal::{BOLD, GREEN, RED, YELLOW, counted, print, print_json, say};
-use crate::visible::visible;
+use crate::visible::visible_line;
 
 pub(super) fn run(args: &Lint) -> Ending {
     let source = source_of(&args.input, &args.reading.limits())?;
@@ -100,8 +100,8 @@ fn push_finding(finding: &Finding, name: &str, text: &mut String) {
         Severity::Warning => YELLOW,
     };
     let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
-    let at = if finding.at.is_empty() { String::new() } else { format!(" {}:", visible(&finding.at)) };
+    let at = if finding.at.is_empty() { String::new() } else { format!(" {}:", visible_line(&finding.at)) };
     let severity = finding.severity.as_str();
-    let place = format!("{BOLD}{}{line}:{BOLD:#}{at}", visible(name));
-    let _ = writeln!(text, "{place} {style}{severity}{style:#}[{}]: {}", finding.rule, visible(&finding.what));
+    let place = format!("{BOLD}{}{line}:{BOLD:#}{at}", visible_line(name));
+    let _ = writeln!(text, "{place} {style}{severity}{style:#}[{}]: {}", finding.rule, visible_line(&finding.what));
 }

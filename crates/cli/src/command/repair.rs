@@ -14,7 +14,7 @@ use crate::args::{Repair, is_dash, open_any, source_of};
 use crate::exit::{Exit, Stop};
 use crate::report::{self, object};
 use crate::terminal::{GREEN, RED, counted, json_bytes, print, say};
-use crate::visible::visible;
+use crate::visible::visible_line;
 
 pub(super) fn run(args: &Repair) -> Ending {
     let (opened, bytes) = open(args)?;
@@ -73,7 +73,7 @@ fn tell(args: &Repair, target: &Target, opened: &Opened, repaired: &Repaired) ->
             if args.json { String::from_utf8(json_bytes(&report)).unwrap_or_default() } else { as_text(repaired) };
         print(&text)?;
     } else {
-        say(as_text(repaired).trim_end());
+        as_text(repaired).lines().for_each(say);
     }
     if !args.dry_run {
         write(file, &repaired.body)?;
@@ -112,7 +112,13 @@ fn as_text(repaired: &Repaired) -> String {
             let left = counted(after, "error is", "errors are");
             let _ = writeln!(text, "{RED}{left} left{RED:#} after {edits}");
             for finding in repaired.after.iter().filter(|finding| finding.severity == Severity::Error) {
-                let _ = writeln!(text, "  {}: {}[{}]", visible(&finding.at), finding.what, finding.rule);
+                let _ = writeln!(
+                    text,
+                    "  {}: {}[{}]",
+                    visible_line(&finding.at),
+                    visible_line(&finding.what),
+                    finding.rule
+                );
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::facts::Facts;
 use crate::page::{Page, Results};
 use crate::policy_args::Manner;
 use crate::report::say_losses;
-use crate::terminal::{print, print_bytes, width};
+use crate::terminal::{print, print_json_text, width};
 
 pub(super) fn run(args: &Show) -> Ending {
     if args.ledger {
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Show) -> Ending {
     }
     opened.losses.extend(reductions);
     if args.json {
-        print_bytes((opened.archive.to_json(Layout::Pretty) + "\n").as_bytes())?;
+        print_json_text(&format!("{}\n", opened.archive.to_json(Layout::Pretty)))?;
     } else {
         print(&as_text(&opened.archive, opened.format, page(args)))?;
         say_losses(&opened.losses, "`turnkeep convert` with --report FILE lists them all");

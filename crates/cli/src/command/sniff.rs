@@ -10,7 +10,7 @@ use crate::args::{Sniff, source_of};
 use crate::exit::Exit;
 use crate::report;
 use crate::terminal::{BOLD, DIM, YELLOW, print, print_json};
-use crate::visible::visible;
+use crate::visible::visible_line;
 
 pub(super) fn run(args: &Sniff) -> Ending {
     let source = source_of(&args.input, &Limits { max_bytes: args.max_bytes })?;
@@ -27,7 +27,7 @@ fn as_text(found: &Sniffed, packed: Packed) -> String {
     let Sniffed { codec, guess, others } = found;
     let mut text = format!("{BOLD}{}{BOLD:#}", codec.spec().id);
     if let Some(generation) = &guess.generation {
-        let _ = write!(text, " ({})", visible(generation));
+        let _ = write!(text, " ({})", visible_line(generation));
     }
     if packed == Packed::Zstd {
         text.push_str(" compressed with zstd");
@@ -36,7 +36,7 @@ fn as_text(found: &Sniffed, packed: Packed) -> String {
         Confidence::Certain => "certain",
         Confidence::Likely | Confidence::No => "likely",
     };
-    let _ = writeln!(text, "  {DIM}{sure}: {}{DIM:#}", visible(&guess.why));
+    let _ = writeln!(text, "  {DIM}{sure}: {}{DIM:#}", visible_line(&guess.why));
     if !others.is_empty() {
         let _ = writeln!(text, "{YELLOW}ambiguous:{YELLOW:#} it may just as well be {}", others.join(" or "));
     }

@@ -6,6 +6,10 @@ mod convert;
 #[cfg(all(unix, feature = "sqlite", feature = "http"))]
 mod death;
 mod hostile;
+#[cfg(all(unix, feature = "sqlite"))]
+mod injection;
+#[cfg(feature = "http")]
+mod keys;
 mod look;
 mod place;
 mod policy;
@@ -17,6 +21,8 @@ mod store;
 #[cfg(feature = "sqlite")]
 mod stores;
 mod talk;
+#[cfg(all(unix, feature = "sqlite"))]
+mod terminal;
 mod turns;
 #[cfg(all(unix, feature = "sqlite", feature = "http"))]
 mod vendor;

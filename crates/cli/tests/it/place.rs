@@ -74,6 +74,12 @@ impl Place {
         Ran::from(child.wait_with_output().unwrap())
     }
 
+    /// Runs the command on words that may hold anything.
+    pub(crate) fn run_words(&self, words: &[&str]) -> Ran {
+        let mut command = self.command("");
+        Ran::from(command.args(words).stdin(Stdio::null()).output().unwrap())
+    }
+
     pub(crate) fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_turnkeep"));
         command.args(words.split_whitespace()).current_dir(self.0.path()).env_remove("CLICOLOR_FORCE");

@@ -2,10 +2,12 @@
 //!
 //! The sections and their order are those of the file that llm4s writes beside a session.
 
+use std::borrow::Cow;
+
 use turnkeep_model::json::{self, JsonSink, Layout, Sink};
 use turnkeep_model::{
     Archive, Author, Block, Body, Error, ErrorKind, Loss, LossKind, Media, Part, Reasoning, Result, Session, Status,
-    ToolCall, ToolResult, Usage,
+    ToolCall, ToolResult, Usage, visible,
 };
 
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
@@ -61,6 +63,8 @@ impl Codec for MarkdownCodec {
         if options.mode == Mode::Faithful {
             page.text.truncate(page.text.trim_end().len());
             page.text.push('\n');
+            // A person reads it in a terminal, too.
+            page.text = visible(&page.text).into_owned();
         }
         let what = "it is text for people now, which cannot be read back";
         let losses = vec![Loss::encode(LossKind::Textified, "", what)];
@@ -88,7 +92,7 @@ impl Page {
     fn head(&mut self, session: &Session) {
         let title = session.title.as_deref().or(session.initial_query.as_deref().and_then(first_line));
         let title = title.filter(|_| self.mode == Mode::Faithful || session.title.is_some()).unwrap_or("Session");
-        self.text.push_str(&format!("# {title}\n\n"));
+        self.text.push_str(&format!("# {}\n\n", self.name(title)));
         let created = session.timing.created.as_ref().map(|time| readable_time(time.as_str()));
         let mut facts = vec![("Created", created.unwrap_or_else(|| "unknown".to_owned()))];
         facts.push(("Tools Available", tool_names(session, self.mode)));
@@ -96,12 +100,26 @@ impl Page {
         self.text.push_str("---\n\n");
     }
 
+    /// A name as it stands within a line. One with a line break in it could begin a heading of its own.
+    fn name<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.mode {
+            Mode::Faithful if text.contains(['\n', '\r']) => text
+                .split(['\n', '\r'])
+                .map(str::trim)
+                .filter(|line| !line.is_empty())
+                .collect::<Vec<_>>()
+                .join(" ")
+                .into(),
+            Mode::Faithful | Mode::Compat => text.into(),
+        }
+    }
+
     /// Lines of a name and a value. The line break is a hard one, so that the lines stay apart when rendered.
     fn facts(&mut self, facts: &[(&str, String)]) {
         let end = if self.mode == Mode::Faithful { "  \n" } else { "\n" };
         for (index, (name, value)) in facts.iter().enumerate() {
             let end = if index + 1 == facts.len() { "\n" } else { end };
-            self.text.push_str(&format!("**{name}:** {value}{end}"));
+            self.text.push_str(&format!("**{name}:** {}{end}", self.name(value)));
         }
         self.text.push('\n');
     }
@@ -130,8 +148,8 @@ impl Page {
             (Author::Tool, _) => "Tool Message".to_owned(),
             (author, _) => format!("{} Message", capitalised(author.as_str())),
         };
-        let model = model.map(|model| format!(" ({model})")).unwrap_or_default();
-        self.text.push_str(&format!("### Step {number}: {speaker}{model}\n\n"));
+        let model = model.map(|model| format!(" ({})", self.name(model))).unwrap_or_default();
+        self.text.push_str(&format!("### Step {number}: {}{model}\n\n", self.name(&speaker)));
     }
 
     fn answer(&mut self, bodies: &[&Body]) {
@@ -155,10 +173,10 @@ impl Page {
             Body::Reasoning(reasoning) => self.reasoning(reasoning),
             Body::ToolCall(call) => self.call(call),
             Body::ToolResult(result) => self.result(result),
-            Body::Media(media) => self.paragraph(&media_line(media)),
+            Body::Media(media) => self.paragraph(&self.name(&media_line(media)).into_owned()),
             Body::Summary(summary) => self.quoted(&format!("Summary of earlier turns\n\n{}", summary.text)),
             Body::Other { kind, raw } => {
-                self.paragraph(&format!("*{kind}*"));
+                self.paragraph(&format!("*{}*", self.name(kind)));
                 self.fenced("json", &raw.to_text());
             }
             _ => {}
@@ -191,7 +209,7 @@ impl Page {
     }
 
     fn call(&mut self, call: &ToolCall) {
-        self.text.push_str(&format!("Tool: **{}**\n\nArguments:\n", call.name));
+        self.text.push_str(&format!("Tool: **{}**\n\nArguments:\n", self.name(&call.name)));
         match (call.arguments_json(), self.mode) {
             (Some(json), Mode::Faithful) => {
                 let mut sink = JsonSink::new(Layout::Pretty);
@@ -204,7 +222,7 @@ impl Page {
     }
 
     fn result(&mut self, result: &ToolResult) {
-        self.text.push_str(&format!("Tool Call ID: `{}`\n\n", result.call));
+        self.text.push_str(&format!("Tool Call ID: `{}`\n\n", self.name(&result.call.to_string())));
         if let Some(error) = &result.error {
             self.paragraph(&format!("Error: {error}"));
         } else if result.is_error == Some(true) {
@@ -226,7 +244,7 @@ impl Page {
                 Some((name, rest)) => format!("**{name}:** {}", rest.strip_prefix(' ').unwrap_or(rest)),
                 None => line.clone(),
             };
-            self.text.push_str(&format!("{}. {line}\n", index + 1));
+            self.text.push_str(&format!("{}. {}\n", index + 1, self.name(&line)));
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use turnkeep_codec::{DecodeOptions, EncodeOptions, Input, format};
-use turnkeep_model::{Author, Block, ErrorKind, LossKind, Media, Reasoning, Session, Turn};
+use turnkeep_model::{
+    Author, Block, CallId, ErrorKind, LossKind, Media, Reasoning, Session, ToolCall, ToolResult, Turn,
+};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
@@ -63,6 +65,28 @@ fn thinking_and_images_are_shown() {
     let flow = page.split("## Conversation Flow\n\n").nth(1).unwrap();
     let expected = "### Step 1: User Message\n\n*[image/png: cat.png]*\n\n### Step 2: Assistant Message (m)\n\n> *Thinking*\n>\n> hm\n> well\n\nA cat.\n";
     assert_eq!(flow, expected);
+}
+
+#[test]
+fn a_name_begins_no_line_and_nothing_drives_a_terminal() {
+    let name = "n\n# Forged\r\n\u{1b}[2J\u{202e}";
+    let call = ToolCall { call: CallId::given(name), name: name.to_owned(), arguments: "{}".into() };
+    let result = ToolResult { call: CallId::given(name), ..ToolResult::default() };
+    let blocks = vec![
+        Block::text(Author::User, "a\u{1b}[31mb\u{2028}c").in_message(0),
+        Block::new(Author::Assistant, call).in_message(1),
+        Block::new(Author::Tool, result).in_message(2),
+    ];
+    let turn = Turn { blocks, model: Some(name.to_owned()), ..Turn::default() };
+    let session = Session { title: Some(name.to_owned()), turns: vec![turn], ..Session::default() };
+
+    let page = markdown(&session);
+
+    assert!(!page.contains("\n# Forged"), "{page}");
+    assert!(page.starts_with("# n # Forged ␛[2J\\u202e\n\n"), "{page}");
+    assert!(page.contains("### Step 2: Assistant Message (n # Forged ␛[2J\\u202e)\n"), "{page}");
+    assert!(page.contains("a␛[31mb\\u2028c\n"), "{page}");
+    assert!(!page.chars().any(|c| c != '\n' && c.is_control()), "{page}");
 }
 
 #[test]

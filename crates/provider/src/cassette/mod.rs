@@ -6,6 +6,7 @@
 
 mod content;
 mod differ;
+mod edit;
 mod exchange;
 mod file;
 mod ports;

@@ -1,12 +1,9 @@
 //! Takes secrets out of what is written down.
 
+use super::edit::{Edit, edited, split_over_events, whole};
 use super::exchange::Chunk;
+use crate::scrub::{HIDDEN, Scrubber as Keys};
 use crate::transport::{Header, HeaderValue, HttpRequest};
-
-/// What stands where a secret stood.
-const HIDDEN: &str = "****";
-/// Shorter texts are no secrets, and would be found everywhere.
-const SHORTEST: usize = 4;
 
 /// Headers that say who asks, in requests and answers.
 const SECRET_HEADERS: &[&str] = &[
@@ -41,25 +38,16 @@ const SECRET_QUERIES: &[&str] = &[
     "x-amz-security-token",
 ];
 
-/// Knows secrets in the spellings they may have in a body or an address.
+/// Knows the secrets of the requests that passed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scrubber {
-    spellings: Vec<String>,
+    keys: Keys,
 }
 
 impl Scrubber {
     /// Learns a secret.
     pub(super) fn learn(&mut self, secret: &str) {
-        let bare = ["Bearer ", "Basic "].iter().find_map(|scheme| secret.strip_prefix(scheme)).unwrap_or(secret);
-        if bare.len() < SHORTEST {
-            return;
-        }
-        let escaped = turnkeep_model::Json::from(bare).to_text();
-        let spellings = [bare.to_owned(), escaped.trim_matches('"').to_owned(), percent(bare)];
-        self.spellings.extend(spellings);
-        // The longest first: a secret may be part of another.
-        self.spellings.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
-        self.spellings.dedup();
+        self.keys.learn(secret);
     }
 
     /// Learns what a request keeps secret.
@@ -105,7 +93,7 @@ impl Scrubber {
     }
 
     pub(super) fn text(&self, text: &str) -> String {
-        self.spellings.iter().fold(text.to_owned(), |text, secret| text.replace(secret, HIDDEN))
+        self.keys.text(text).into_owned()
     }
 
     pub(super) fn bytes(&self, bytes: &[u8]) -> Vec<u8> {
@@ -113,40 +101,17 @@ impl Scrubber {
         self.chunks(vec![whole]).into_iter().flat_map(|chunk| chunk.bytes).collect()
     }
 
-    /// Chunks without secrets, also without those that two of them share: such a chunk ends where the secret does.
+    /// Chunks without secrets, also without those that two of them, or two events of a stream, share.
     pub(super) fn chunks(&self, chunks: Vec<Chunk>) -> Vec<Chunk> {
-        self.spellings.iter().fold(chunks, |chunks, secret| without(secret.as_bytes(), chunks))
+        let spellings = self.keys.spellings().iter();
+        let chunks = spellings.fold(chunks, |chunks, secret| {
+            let hidden = found(secret.as_bytes(), &whole(&chunks)).into_iter();
+            let edits = hidden.map(|at| Edit { range: at..at + secret.len(), bytes: HIDDEN.as_bytes().to_vec() });
+            edited(chunks, &edits.collect::<Vec<_>>())
+        });
+        let edits = split_over_events(&whole(&chunks), &self.keys);
+        edited(chunks, &edits)
     }
-}
-
-fn without(secret: &[u8], mut chunks: Vec<Chunk>) -> Vec<Chunk> {
-    let whole: Vec<u8> = chunks.iter().flat_map(|chunk| chunk.bytes.iter().copied()).collect();
-    let places: Vec<usize> = found(secret, &whole);
-    if places.is_empty() {
-        return chunks;
-    }
-    let mut at = 0;
-    for chunk in &mut chunks {
-        let (from, to) = (at, at + chunk.bytes.len());
-        at = to;
-        chunk.bytes = scrubbed(&whole, (from, to), &places, secret.len());
-    }
-    chunks
-}
-
-/// What is left between two places: a secret is hidden in the chunk where it begins.
-fn scrubbed(whole: &[u8], (from, to): (usize, usize), places: &[usize], length: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut at = from;
-    for place in places.iter().copied().filter(|place| place + length > from && *place < to) {
-        bytes.extend_from_slice(whole.get(at..place.max(at)).unwrap_or_default());
-        if place >= from {
-            bytes.extend_from_slice(HIDDEN.as_bytes());
-        }
-        at = place + length;
-    }
-    bytes.extend_from_slice(whole.get(at.min(to)..to).unwrap_or_default());
-    bytes
 }
 
 fn found(needle: &[u8], bytes: &[u8]) -> Vec<usize> {
@@ -177,14 +142,6 @@ fn without_user(place: &str) -> String {
     }
 }
 
-fn percent(text: &str) -> String {
-    let spelled = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(spelled).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,5 +164,23 @@ mod tests {
         let chunks = vec![chunk(1, "a sk-pl"), chunk(2, "ant"), chunk(3, "ed/1 b sk-planted/1"), chunk(4, " c")];
         let expected = vec![chunk(1, "a ****"), chunk(2, ""), chunk(3, " b ****"), chunk(4, " c")];
         assert_eq!(scrubber().chunks(chunks), expected);
+    }
+
+    #[test]
+    fn a_secret_that_events_share_is_found() {
+        let event = |text: &str| format!("data: {{\"id\": \"s\", \"delta\": {{\"text\": \"{text}\"}}}}\n\n");
+        let chunk = |at: u64, text: String| Chunk { at, bytes: text.into_bytes() };
+        let chunks = vec![chunk(1, event("a sk-pl")), chunk(2, event("ant")), chunk(3, event("ed/1 b"))];
+        let clean = |text: &str| format!("data: {{\"id\":\"s\",\"delta\":{{\"text\":\"{text}\"}}}}\n\n");
+
+        let expected = vec![chunk(1, clean("a ")), chunk(2, clean("")), chunk(3, clean("**** b"))];
+        assert_eq!(scrubber().chunks(chunks), expected);
+    }
+
+    #[test]
+    fn a_stream_without_a_secret_is_left_as_it_is() {
+        let bytes = b"data: {\"text\": \"a s\"}\n\ndata: {\"text\":  \"k-plan\"}\n\ndata: [DONE]\n\n";
+
+        assert_eq!(scrubber().bytes(bytes), bytes);
     }
 }

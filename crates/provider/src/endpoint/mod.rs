@@ -18,6 +18,9 @@ pub use partial::{AwsSource, Endpoint};
 
 use turnkeep_model::Result;
 
+use crate::key::KeySource;
+use crate::secret::Secret;
+
 /// The endpoints of a configuration, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Endpoints {
@@ -44,6 +47,24 @@ impl Endpoints {
         let endpoints = Endpoints { all };
         endpoints.check()?;
         Ok(endpoints)
+    }
+
+    /// The variables that their keys are in.
+    pub fn key_variables(&self) -> impl Iterator<Item = String> + '_ {
+        self.key_sources().filter_map(|source| match source {
+            KeySource::Env(name) => Some(name.clone()),
+            KeySource::File(_) | KeySource::Command { .. } => None,
+        })
+    }
+
+    /// The keys that can be read without running anything: those in variables and files. What cannot be read is no key.
+    pub fn stored_keys(&self) -> impl Iterator<Item = Secret> + '_ {
+        let is_stored = |source: &&KeySource| !matches!(source, KeySource::Command { .. });
+        self.key_sources().filter(is_stored).filter_map(|source| source.read().ok())
+    }
+
+    fn key_sources(&self) -> impl Iterator<Item = &KeySource> {
+        self.all.iter().flat_map(Endpoint::key_sources)
     }
 
     /// All of them.

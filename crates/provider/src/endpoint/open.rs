@@ -22,6 +22,16 @@ pub enum HeaderSource {
 }
 
 impl Endpoint {
+    /// Where its keys come from: those it asks with, and those in its headers.
+    pub(super) fn key_sources(&self) -> impl Iterator<Item = &KeySource> {
+        let aws = self.aws.iter().flat_map(|aws| [&aws.secret_key].into_iter().chain(&aws.session_token));
+        let headers = self.headers.iter().filter_map(|(_, value)| match value {
+            HeaderSource::Secret(source) => Some(source),
+            HeaderSource::Plain(_) => None,
+        });
+        self.key.iter().chain(aws).chain(headers)
+    }
+
     /// Who asks there: its key is read now.
     ///
     /// # Errors

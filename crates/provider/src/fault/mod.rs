@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use turnkeep_runtime::port::{ModelError, SentRequest};
 
+use crate::scrub::Scrubber;
 use crate::secret::Secret;
 use crate::transport::{TransportError, TransportErrorKind};
 
@@ -81,11 +82,11 @@ impl Fault {
     /// The same, without a key that a vendor repeats.
     #[must_use]
     pub(crate) fn without(mut self, secrets: &[Secret]) -> Fault {
-        for secret in secrets.iter().filter(|secret| !secret.reveal().is_empty()) {
-            let told = [Some(&mut self.message), self.class.as_mut(), self.request_id.as_mut()].into_iter().flatten();
-            for text in told.chain(self.headers.iter_mut().map(|(_, value)| value)) {
-                *text = text.replace(secret.reveal(), "****");
-            }
+        let mut keys = Scrubber::default();
+        secrets.iter().for_each(|secret| keys.learn(secret.reveal()));
+        let told = [Some(&mut self.message), self.class.as_mut(), self.request_id.as_mut()].into_iter().flatten();
+        for text in told.chain(self.headers.iter_mut().map(|(_, value)| value)) {
+            *text = keys.text(text).into_owned();
         }
         self.message = shortened(&self.message);
         self

@@ -11,6 +11,7 @@ use super::request::{Hints, Prepared, refers};
 use super::settings::{Timeouts, WireModel};
 use super::wait::within;
 use crate::fault::{Began, Fault, FaultKind, Told, retry_after};
+use crate::scrub::Scrubber;
 use crate::transport::HttpResponse;
 
 /// The most of an error's body that is read.
@@ -66,9 +67,9 @@ impl WireModel {
         let (status, headers, id) = (response.status, kept(&response.headers), request_id(&response.headers));
         match self.read(response, timeouts, deltas).await {
             Ok((answer, more)) => {
-                let secrets = self.secrets();
-                let is_fit = |value: &str| !secrets.iter().any(|secret| value.contains(secret.reveal()));
-                let headers = headers.into_iter().filter(|(_, value)| is_fit(value)).collect();
+                let mut keys = Scrubber::default();
+                self.secrets().iter().for_each(|secret| keys.learn(secret.reveal()));
+                let headers = headers.into_iter().filter(|(_, value)| !keys.finds(value)).collect();
                 let losses = prepared.losses.iter().cloned().chain(more).collect();
                 Ok(Answer { losses, headers, request: Some(prepared.sent.clone()), ..answer })
             }
@@ -87,7 +88,8 @@ impl WireModel {
             ..Fault::new(kind, &self.name, told.message)
         };
         let mut reader = Reader::new(self.wire, self.streaming, response.header("content-type")).map_err(unreadable)?;
-        let mut telling = Telling::new(deltas);
+        let keys = self.keys();
+        let mut telling = Telling::new(deltas, &keys);
         loop {
             match within(self.clock.as_ref(), timeouts.idle, response.body.next()).await {
                 Some(Some(Ok(chunk))) => telling.tell(reader.push(&chunk).map_err(unreadable)?),
@@ -101,7 +103,8 @@ impl WireModel {
         }
         let (body, last) = reader.finish().map_err(unreadable)?;
         telling.tell(last);
-        self.answered(body).map_err(|error| {
+        drop(telling);
+        self.answered(body, &keys).map_err(|error| {
             let what = format!("it is not an answer of {}: {}", self.wire.spec().id, error.what());
             Fault::new(FaultKind::Malformed, &self.name, what)
         })

@@ -14,6 +14,7 @@ use crate::auth::Credentials;
 use crate::price::Prices;
 use crate::providers::Provider;
 use crate::retry::{Chance, Retry, SystemChance};
+use crate::scrub::Scrubber;
 use crate::secret::Secret;
 use crate::transport::{Header, HeaderValue, Transport};
 
@@ -231,6 +232,11 @@ impl WireModel {
         let mut secrets = self.credentials.secrets();
         secrets.extend(self.headers.iter().filter_map(of_header));
         secrets
+    }
+
+    /// Its keys, as they are looked for in what the vendor says.
+    pub(super) fn keys(&self) -> Scrubber {
+        Scrubber::new(&self.secrets())
     }
 
     /// The wire that is spoken.

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::report::object;
 use crate::run_args::{Approve, Deny, Resolve, Who};
 use crate::terminal::{print, print_json};
-use crate::visible::visible;
+use crate::visible::visible_line;
 
 pub(crate) fn approve(args: &Approve) -> Ending {
     let judgement = match &args.edit {
@@ -60,7 +60,7 @@ fn told(session: &SessionId, call: &CallId, what: &str, seq: Seq, json: bool) ->
         let pairs = [("session", session.as_str().into()), ("call", call.to_string().into()), ("seq", seq.0.into())];
         print_json(&object(pairs))?;
     } else {
-        let (call, session) = (visible(&call.to_string()).to_string(), visible(session.as_str()).to_string());
+        let (call, session) = (visible_line(&call.to_string()), visible_line(session.as_str()));
         print(&format!("call {call} {what}\n  go on with: turnkeep resume {session}\n"))?;
     }
     Ok(Exit::Ok)

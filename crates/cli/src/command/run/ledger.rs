@@ -14,7 +14,7 @@ use crate::args::{Show, is_dash};
 use crate::exit::{Exit, Stop};
 use crate::report::object;
 use crate::terminal::{BOLD, DIM, print, print_json};
-use crate::visible::shortened;
+use crate::visible::{shortened, visible_line};
 
 /// `turnkeep show ID --ledger`
 pub(crate) fn ledger(args: &Show) -> Ending {
@@ -34,10 +34,11 @@ pub(crate) fn ledger(args: &Show) -> Ending {
     }
     let mut text = String::new();
     for row in &rows {
-        let _ = writeln!(text, "{BOLD}{}{BOLD:#} {}  {}", row.call.call, row.call.name, row.state);
+        let (call, name) = (visible_line(&row.call.call.to_string()), visible_line(&row.call.name));
+        let _ = writeln!(text, "{BOLD}{call}{BOLD:#} {name}  {}", row.state);
         let _ = writeln!(text, "  {DIM}turn {} · {}{DIM:#}", row.turn, shortened(&row.call.arguments, 80));
         if let Some(digest) = &row.digest {
-            let _ = writeln!(text, "  {DIM}digest {digest}{DIM:#}");
+            let _ = writeln!(text, "  {DIM}digest {}{DIM:#}", visible_line(digest));
         }
     }
     if rows.is_empty() {

@@ -14,7 +14,7 @@ use crate::exit::{Exit, Stop};
 use crate::report::object;
 use crate::run_args::Resume;
 use crate::terminal::{print, print_json, say};
-use crate::visible::visible;
+use crate::visible::visible_line;
 
 pub(crate) fn resume(args: &Resume) -> Ending {
     let store = args.place.there()?;
@@ -85,7 +85,7 @@ pub(crate) fn as_text(id: &str, planned: &Plan, ledger: &Ledger) -> String {
 }
 
 fn line(id: &str, planned: &PlannedCall, ledger: &Ledger) -> String {
-    let (call, id) = (visible(&planned.call.call.to_string()), visible(id));
+    let (call, id) = (visible_line(&planned.call.call.to_string()), visible_line(id));
     let consents = ledger.get(&planned.call.call).is_none() && ledger.approval(&planned.call.call).is_some();
     let what = match &planned.step {
         Step::Replay => "ended before: its recorded result stands".to_owned(),
@@ -103,7 +103,7 @@ fn line(id: &str, planned: &PlannedCall, ledger: &Ledger) -> String {
         Step::Deny(why) => format!("is not called: {why}"),
         Step::Abandon => "is given up, and the model is told that its outcome is unknown".to_owned(),
     };
-    format!("{} {call}: {what}", visible(&planned.call.name))
+    format!("{} {call}: {what}", visible_line(&planned.call.name))
 }
 
 fn go_on(args: &Resume, store: Arc<dyn Store>) -> Ending {

@@ -11,7 +11,7 @@ use turnkeep_store::StoreExt;
 use super::super::Ending;
 use crate::exit::{Exit, Stop};
 use crate::run_args::{Follow, Tail, Telling};
-use crate::terminal::print_bytes;
+use crate::terminal::print_json_text;
 
 /// How often a store is looked at for what other processes wrote.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -75,7 +75,7 @@ impl Told {
             None => native(&self.id, batch),
         };
         for envelope in envelopes.iter().filter(|envelope| envelope.seq > Some(self.after)) {
-            print_bytes(format!("{}\n", envelope.to_json().to_text()).as_bytes())?;
+            print_json_text(&format!("{}\n", envelope.to_json().to_text()))?;
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::report::{self, object, say_losses};
 use crate::store_args::{Copy, Export, Import, Place, file_of as file_of_store, open};
 use crate::terminal::{counted, json_bytes};
-use crate::visible::visible;
+use crate::visible::visible_line;
 
 pub(crate) fn import(args: &Import) -> Ending {
     lasting(&args.place.url()?)?;
@@ -66,7 +66,7 @@ fn import_all(store: &dyn Store, archive: &Archive, name: &str, each: &mut Each)
         let word = if new { "imported" } else { "known" };
         let told =
             [("session", id.into()), ("new", new.into()), ("last", journal.last().0.into()), ("file", name.into())];
-        each.done(&format!("{word} {}\n", visible(id)), object(told));
+        each.done(&format!("{word} {}\n", visible_line(id)), object(told));
     }
     Next::Goes
 }

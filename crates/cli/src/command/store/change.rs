@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::report::object;
 use crate::store_args::{Fork, Rm};
 use crate::terminal::{print, print_json};
-use crate::visible::visible;
+use crate::visible::visible_line;
 
 pub(crate) fn fork(args: &Fork) -> Ending {
     let store = args.place.there()?;
@@ -29,7 +29,7 @@ pub(crate) fn fork(args: &Fork) -> Ending {
         let pairs = [("session", child.as_str().into()), ("parent", session.as_str().into()), ("seq", at.0.into())];
         print_json(&object(pairs))?;
     } else {
-        print(&format!("{}\n", visible(child.as_str())))?;
+        print(&format!("{}\n", visible_line(child.as_str())))?;
     }
     Ok(Exit::Ok)
 }
@@ -78,5 +78,5 @@ fn removed(id: &str, deleted: Deleted) -> String {
         Seq::START => String::new(),
         shared => format!("; forks still share its records up to {shared}"),
     };
-    format!("removed {}{kept}\n", visible(id))
+    format!("removed {}{kept}\n", visible_line(id))
 }

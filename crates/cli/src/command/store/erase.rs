@@ -16,7 +16,7 @@ use crate::exit::{Exit, Stop};
 use crate::report::{object, texts};
 use crate::store_args::Erase;
 use crate::terminal::{counted, print, print_json};
-use crate::visible::visible;
+use crate::visible::visible_line;
 
 /// A text of fewer bytes may well stand in places that nobody thought of.
 const SHORT: usize = 8;
@@ -42,7 +42,7 @@ pub(crate) fn erase(args: &Erase) -> Ending {
         print_json(&object(pairs))?;
     } else if !records.is_empty() {
         let mut text = format!("erased from {}\n", counted(records.len(), "record", "records"));
-        shared.iter().for_each(|id| text.push_str(&format!("also in {}, which shares them\n", visible(id))));
+        shared.iter().for_each(|id| text.push_str(&format!("also in {}, which shares them\n", visible_line(id))));
         print(&text)?;
     }
     if records.is_empty() { Err(nowhere(&session)) } else { Ok(Exit::Ok) }

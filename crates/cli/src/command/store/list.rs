@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use comfy_table::{ColumnConstraint, Width};
 use pollster::block_on;
 use turnkeep_model::{Json, Object, SessionId, Time};
 use turnkeep_store::{
@@ -16,7 +15,7 @@ use crate::progress::Progress;
 use crate::report::{object, text_or_null};
 use crate::store_args::{Find, Ls, Place};
 use crate::terminal::{BOLD, CYAN, DIM, YELLOW, counted, print, print_json, say, table, table_text, whole};
-use crate::visible::{shortened, visible};
+use crate::visible::{shortened, visible_line};
 
 /// How many characters of a title a listing shows; `--json` has all of it.
 const LONGEST_TITLE: usize = 60;
@@ -54,16 +53,14 @@ pub(crate) fn ls(args: &Ls) -> Ending {
     let mut rows = table(&["ID", "TITLE", "STATUS", "TURNS", "LAST", "CHANGED"]);
     // A title may take more lines; what is counted and when it was does not.
     (2..6).for_each(|column| whole(&mut rows, column));
-    if let Some(titles) = rows.column_mut(1) {
-        titles.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(NARROWEST_TITLE)));
-    }
+    rows.at_least(1, NARROWEST_TITLE);
     for summary in &page.sessions {
         let (title, status) = (summary.title.as_deref().unwrap_or(""), summary.status.as_deref().unwrap_or(""));
         let (turns, last) = (summary.turns.to_string(), summary.last.to_string());
         rows.add_row([
             &shortened(summary.id.as_str(), usize::MAX),
             &shortened(title, LONGEST_TITLE),
-            &visible(status),
+            &visible_line(status),
             &turns,
             &last,
             &time(summary.updated),
@@ -71,7 +68,7 @@ pub(crate) fn ls(args: &Ls) -> Ending {
     }
     print(&table_text(&rows))?;
     if let Some(next) = next {
-        say(&format!("{DIM}there are more: --after {}{DIM:#}", visible(&next)));
+        say(&format!("{DIM}there are more: --after {}{DIM:#}", visible_line(&next)));
     }
     Ok(Exit::Ok)
 }
@@ -132,7 +129,7 @@ pub(crate) fn search(args: &Find) -> Ending {
     }
     let mut text = String::new();
     for hit in &hits {
-        let _ = writeln!(text, "{BOLD}{}{BOLD:#} {CYAN}{}{CYAN:#}", visible(hit.session.as_str()), hit.seq);
+        let _ = writeln!(text, "{BOLD}{}{BOLD:#} {CYAN}{}{CYAN:#}", visible_line(hit.session.as_str()), hit.seq);
         let _ = writeln!(text, "  {}", marked(hit));
     }
     let _ = writeln!(text, "{}", counted(hits.len(), "hit", "hits"));
@@ -161,12 +158,12 @@ fn marked(hit: &Hit) -> String {
         if mark.start < at {
             continue;
         }
-        text.push_str(&visible(hit.snippet.get(at..mark.start).unwrap_or_default()));
-        let word = visible(hit.snippet.get(mark.clone()).unwrap_or_default());
+        text.push_str(&visible_line(hit.snippet.get(at..mark.start).unwrap_or_default()));
+        let word = visible_line(hit.snippet.get(mark.clone()).unwrap_or_default());
         let _ = write!(text, "{YELLOW}{word}{YELLOW:#}");
         at = mark.end;
     }
-    text.push_str(&visible(hit.snippet.get(at..).unwrap_or_default()));
+    text.push_str(&visible_line(hit.snippet.get(at..).unwrap_or_default()));
     text
 }
 

@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::report::{object, texts};
 use crate::store_args::{Du, Gc, Verify};
 use crate::terminal::{DIM, GREEN, RED, counted, print, print_json, say, table, table_text};
-use crate::visible::visible;
+use crate::visible::visible_line;
 
 pub(crate) fn verify(args: &Verify) -> Ending {
     let store = args.place.there()?;
@@ -77,9 +77,9 @@ fn repair(store: &dyn Store, args: &Verify) -> Ending {
 }
 
 fn repaired_text(Repaired { session, last, lost, anew }: &Repaired) -> String {
-    let session = visible(session.as_str());
-    let lost = lost.iter().map(|lost| format!("{session}: saved up to record {last}; lost {}\n", visible(lost)));
-    let anew = anew.iter().map(|what| format!("{session}: made anew {}\n", visible(what)));
+    let session = visible_line(session.as_str());
+    let lost = lost.iter().map(|lost| format!("{session}: saved up to record {last}; lost {}\n", visible_line(lost)));
+    let anew = anew.iter().map(|what| format!("{session}: made anew {}\n", visible_line(what)));
     lost.chain(anew).collect()
 }
 
@@ -107,9 +107,9 @@ fn as_json(verified: &Verified) -> Json {
 
 fn as_text(verified: &[Verified], inside: &[Finding]) -> String {
     let mut text = String::new();
-    let wrong = |what: String| format!("  {RED}{}{RED:#}\n", visible(&what));
+    let wrong = |what: String| format!("  {RED}{}{RED:#}\n", visible_line(&what));
     for one in verified.iter().filter(|one| !one.findings.is_empty()) {
-        text.push_str(&format!("{}\n", visible(one.session.as_str())));
+        text.push_str(&format!("{}\n", visible_line(one.session.as_str())));
         one.findings.iter().for_each(|finding| text.push_str(&wrong(words(finding))));
     }
     inside.iter().for_each(|finding| text.push_str(&wrong(words(finding))));
@@ -140,7 +140,7 @@ pub(crate) fn du(args: &Du) -> Ending {
     }
     let mut sessions = table(&["SESSION", "OWN", "RAW", "SHARED"]);
     for one in usage.sessions.iter().take(LISTED) {
-        let id = visible(one.session.as_str());
+        let id = visible_line(one.session.as_str());
         sessions.add_row([id, one.own.to_string(), one.raw.to_string(), one.shared.to_string()]);
     }
     let amplification = format!("\nstored / raw, without search: {:.2}\n\n", usage.amplification());
@@ -203,7 +203,7 @@ pub(crate) fn gc(args: &Gc) -> Ending {
     } else {
         ("removed", format!("; {} bytes less", freed.bytes))
     };
-    let mut text: String = ids.iter().map(|id| format!("{verb} {}\n", visible(id))).collect();
+    let mut text: String = ids.iter().map(|id| format!("{verb} {}\n", visible_line(id))).collect();
     text.push_str(&format!("{verb} {}{less}\n", counted(ids.len(), "session", "sessions")));
     print(&text)?;
     Ok(Exit::Ok)

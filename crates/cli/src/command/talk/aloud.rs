@@ -1,14 +1,11 @@
 //! A model whose answer is seen while it comes.
 
-use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anstream::AutoStream;
 use turnkeep_runtime::port::{Answer, Delta, Deltas, Identity, Model, ModelError, Request};
 use turnkeep_store::BoxFuture;
 
-use crate::terminal::DIM;
-use crate::visible::visible;
+use crate::terminal::{DIM, print};
 
 /// A model that is heard while it answers.
 pub(super) struct Aloud {
@@ -59,14 +56,11 @@ impl Voice<'_> {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         let turned = if *heard != Heard::Nothing && *heard != kind { "\n\n" } else { "" };
         *heard = kind;
-        let text = visible(text);
-        let mut out = AutoStream::auto(io::stdout().lock());
         // Nobody may be reading any more; the answer is recorded all the same.
         let _ = match kind {
-            Heard::Thinking => write!(out, "{turned}{DIM}{text}{DIM:#}"),
-            Heard::Text | Heard::Nothing => write!(out, "{turned}{text}"),
+            Heard::Thinking => print(&format!("{turned}{DIM}{text}{DIM:#}")),
+            Heard::Text | Heard::Nothing => print(&format!("{turned}{text}")),
         };
-        let _ = out.flush();
     }
 
     /// What came in one piece is said at its end.
@@ -78,7 +72,7 @@ impl Voice<'_> {
         }
         let heard = *self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         if heard != Heard::Nothing {
-            let _ = writeln!(io::stdout());
+            let _ = print("\n");
         }
     }
 }

@@ -8,7 +8,7 @@ use turnkeep_model::{Error, ErrorKind};
 use turnkeep_provider::cassette::{RecordedEndpoint, Tape};
 use turnkeep_provider::endpoint::{Endpoint, Endpoints};
 use turnkeep_provider::{HttpRequest, HttpResponse, Transport, TransportError, TransportErrorKind};
-use turnkeep_runner::manifest;
+use turnkeep_runner::{Keys, manifest};
 use turnkeep_runtime::Tools;
 use turnkeep_runtime::port::Model;
 use turnkeep_store::BoxFuture;
@@ -181,5 +181,6 @@ pub(crate) fn tools(path: Option<&Path>) -> Result<Tools, Stop> {
     };
     let bytes = turnkeep_file::read(path, &turnkeep_file::Limits::default())?;
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok(manifest::tools(&bytes, directory).map_err(|error| error.file(path.display().to_string()))?)
+    let keys = Keys::of(&load()?);
+    Ok(manifest::tools_without(&bytes, directory, keys).map_err(|error| error.file(path.display().to_string()))?)
 }

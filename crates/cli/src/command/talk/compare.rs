@@ -18,7 +18,7 @@ use crate::exit::{Exit, Stop};
 use crate::report::object;
 use crate::talk_args::{Ask, Who};
 use crate::terminal::{BOLD, print, print_json, table, table_text};
-use crate::visible::visible;
+use crate::visible::{visible, visible_line};
 
 pub(super) fn compare(args: &Ask) -> Ending {
     let names: Vec<&str> = args.with.who.endpoint.as_deref().unwrap_or_default().split(',').map(str::trim).collect();
@@ -121,7 +121,7 @@ fn as_text(rows: &[Row]) -> String {
     let mut out = String::new();
     for row in rows {
         let said = row.failed.as_ref().map_or_else(|| row.text.clone(), |why| format!("no answer: {why}"));
-        out.push_str(&format!("{BOLD}{}{BOLD:#}\n{}\n\n", visible(&row.name), visible(said.trim_end())));
+        out.push_str(&format!("{BOLD}{}{BOLD:#}\n{}\n\n", visible_line(&row.name), visible(said.trim_end())));
     }
     let mut table = table(&["endpoint", "input", "output", "cost", "time", "session"]);
     for row in rows {

@@ -10,6 +10,8 @@ use rustyline::history::MemHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Config, Editor as LineEditor, Helper};
 
+use crate::visible::visible;
+
 /// Where a person types.
 pub(super) enum Editor {
     Terminal(Box<LineEditor<Multiline, MemHistory>>),
@@ -36,7 +38,8 @@ impl Editor {
         let mut editor = LineEditor::with_history(config, MemHistory::new()).map_err(io::Error::other)?;
         editor.set_helper(Some(Multiline));
         for text in remembered {
-            let _ = editor.add_history_entry(text);
+            // The editor prints what it brings back.
+            let _ = editor.add_history_entry(visible(&text));
         }
         Ok(Editor::Terminal(Box::new(editor)))
     }

@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::report::{object, text_or_null, texts};
 use crate::talk_args::Endpoints as Args;
 use crate::terminal::{DIM, print, print_json, table, table_text};
+use crate::visible::visible_line;
 
 pub(crate) fn endpoints(args: &Args) -> Ending {
     let endpoints = load()?;
@@ -69,5 +70,5 @@ fn as_text(rows: &[(&Endpoint, Result<(), String>)]) -> String {
     let files: std::collections::BTreeSet<String> =
         rows.iter().map(|(endpoint, _)| endpoint.place.0.display().to_string()).collect();
     let files: Vec<String> = files.into_iter().collect();
-    format!("{}{DIM}from {}{DIM:#}\n", table_text(&table), files.join(" and "))
+    format!("{}{DIM}from {}{DIM:#}\n", table_text(&table), visible_line(&files.join(" and ")))
 }

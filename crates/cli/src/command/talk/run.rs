@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::report::{object, say_losses, text_or_null, texts};
 use crate::talk_args::Run;
 use crate::terminal::{DIM, GREEN, RED, complain, counted, print, print_json, say};
-use crate::visible::visible;
+use crate::visible::{visible, visible_line};
 
 pub(crate) fn run(args: &Run) -> Ending {
     let fixtures = fixtures(&args.fixture)?;
@@ -236,9 +236,9 @@ fn as_json(path: &Path, outcome: &Result<Outcome, Stop>) -> Json {
 }
 
 fn as_text(path: &Path, outcome: &Result<Outcome, Stop>, args: &Run) -> String {
-    let shown = visible(&path.display().to_string());
+    let shown = visible_line(&path.display().to_string());
     match outcome {
-        Err(stop) => format!("{RED}error{RED:#}      {shown}: {}\n", visible(&stop.told())),
+        Err(stop) => format!("{RED}error{RED:#}      {shown}: {}\n", visible_line(&stop.told())),
         Ok(outcome) if !outcome.different.is_empty() => {
             format!("{RED}different{RED:#}  {shown}\n{}", visible(&outcome.different.concat()))
         }
@@ -248,10 +248,13 @@ fn as_text(path: &Path, outcome: &Result<Outcome, Stop>, args: &Run) -> String {
                 None => format!("{GREEN}completed{GREEN:#} "),
                 Some(_) => format!("{RED}unfinished{RED:#}"),
             };
-            let why = outcome.unfinished.as_ref().map(|why| format!(" ({})", visible(why))).unwrap_or_default();
+            let why = outcome.unfinished.as_ref().map(|why| format!(" ({})", visible_line(why))).unwrap_or_default();
             let requests = counted(outcome.requests, "request", "requests");
-            let files: String =
-                outcome.written.iter().map(|name| format!("  {}\n", args.out.join(name).display())).collect();
+            let files: String = outcome
+                .written
+                .iter()
+                .map(|name| format!("  {}\n", visible_line(&args.out.join(name).display().to_string())))
+                .collect();
             format!("{word} {shown}{why} {DIM}{requests}{DIM:#}\n{files}")
         }
     }
