@@ -1,10 +1,12 @@
 //! Retention, and giving space back.
 
+use turnkeep_model::SessionId;
+
 use super::name::GONE;
 use super::shelf::Shelf;
 use crate::error::{Error, ErrorKind, Result};
 use crate::power::{Freed, Retention};
-use crate::retention::{Candidate, expired_of};
+use crate::retention::{Candidate, expired_of, unfinished};
 
 impl Shelf {
     pub(super) fn gc(&self, retention: &Retention) -> Result<Freed> {
@@ -15,6 +17,18 @@ impl Shelf {
         }
         let (batches, bytes) = (self.batches()?, self.bytes()?);
         let mut sessions = Vec::new();
+        let removed = self.remove_all(expired, &mut sessions).and_then(|()| self.sweep());
+        removed.map_err(|error| unfinished(sessions.len(), error))?;
+        Ok(Freed {
+            sessions,
+            batches: batches.saturating_sub(self.batches()?),
+            bodies: 0,
+            bytes: bytes.saturating_sub(self.bytes()?),
+        })
+    }
+
+    /// Deletes sessions, and tells which are gone.
+    fn remove_all(&self, expired: Vec<Candidate>, sessions: &mut Vec<SessionId>) -> Result<()> {
         for candidate in expired {
             match self.delete_at(&candidate.session, Some(candidate.last)) {
                 // Someone changed or deleted it meanwhile.
@@ -25,13 +39,7 @@ impl Shelf {
                 }
             }
         }
-        self.sweep()?;
-        Ok(Freed {
-            sessions,
-            batches: batches.saturating_sub(self.batches()?),
-            bodies: 0,
-            bytes: bytes.saturating_sub(self.bytes()?),
-        })
+        Ok(())
     }
 
     /// The sessions that are no longer kept.

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::disk::{private, private_folder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Durability, Options};
 
@@ -94,27 +93,31 @@ const READERS: Duration = Duration::from_secs(3);
 
 /// Opens the file for the one who writes, and brings it to the newest version.
 pub(super) fn open_writer(file: &Path, options: &Options) -> Result<Connection> {
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        private_folder(folder).map_err(|error| Error::no_folder(folder, error))?;
-    }
-    // SQLite gives its companions the rights of the file; it must be there, and private, before.
-    private().append(true).create(true).open(file).map_err(|error| Error::io("open the store", file, error))?;
     patiently(|| try_writer(file, options))
 }
 
 fn try_writer(file: &Path, options: &Options) -> Result<Connection> {
     let mut connection = connect(file)?;
+    // SQLite opens a file that it may not write to all the same.
+    if connection.is_readonly(rusqlite::MAIN_DB).map_err(failed)? {
+        return Err(Error::new(ErrorKind::Io, "the store may not be written to").hint("check the rights of the file"));
+    }
     // Whether the content of the file is ours must be known before anything in it is changed.
     check_owner(&connection).map_err(|error| error.file(file))?;
     pragma(&connection, "journal_mode", "WAL")?;
-    let synchronous = match options.durability {
-        Durability::Power => "FULL",
-        Durability::Process => "NORMAL",
-    };
-    pragma(&connection, "synchronous", synchronous)?;
+    set_durability(&connection, options.durability)?;
     pragma(&connection, "secure_delete", "FAST")?;
     migrate(&mut connection).map_err(|error| error.file(file))?;
     Ok(connection)
+}
+
+/// Commits survive what this level says from now on.
+pub(super) fn set_durability(connection: &Connection, durability: Durability) -> Result<()> {
+    let synchronous = match durability {
+        Durability::Power => "FULL",
+        Durability::Process => "NORMAL",
+    };
+    pragma(connection, "synchronous", synchronous)
 }
 
 /// Opens the file for someone who only reads.

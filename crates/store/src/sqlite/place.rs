@@ -1,0 +1,113 @@
+//! Where a database is: one file, whichever name leads to it.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::disk::{private, private_folder};
+use crate::error::{Error, ErrorKind, Result};
+
+/// What two names of one file have in common, hard links included.
+#[cfg(unix)]
+pub(super) type Identity = (u64, u64);
+#[cfg(not(unix))]
+pub(super) type Identity = PathBuf;
+
+/// The file of a database.
+pub(super) struct Place {
+    /// Its path, without symbolic links: SQLite names the log after it.
+    pub(super) file: PathBuf,
+    pub(super) identity: Identity,
+}
+
+/// Finds the file of a database; makes it if need be, for its owner alone. An existing file is not opened: see
+/// [`super::registry`].
+pub(super) fn find_or_make(file: &Path) -> Result<Place> {
+    match fs::metadata(file) {
+        Ok(found) => check_kind(&found).map_err(|error| error.file(file))?,
+        Err(error) if is_missing(&error) => make(file)?,
+        Err(error) => return Err(cannot_open(file, error)),
+    }
+    let path = fs::canonicalize(file).map_err(|error| cannot_open(file, error))?;
+    check_log(&path)?;
+    let found = fs::metadata(&path).map_err(|error| cannot_open(file, error))?;
+    Ok(Place { identity: identity(&found, &path), file: path })
+}
+
+/// The write-ahead log of a database.
+pub(super) fn log_of(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
+}
+
+/// Whether the file, or a folder above it, is not there.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn cannot_open(file: &Path, error: io::Error) -> Error {
+    Error::io("open the store", file, error)
+}
+
+fn make(file: &Path) -> Result<()> {
+    check_log(file)?;
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        private_folder(folder).map_err(|error| Error::no_folder(folder, error))?;
+    }
+    // SQLite gives its companions the rights of the file; it must be there, and private, before.
+    private().append(true).create(true).open(file).map(drop).map_err(|error| cannot_open(file, error))
+}
+
+/// Refuses what is not a file. Opening a named pipe would wait for someone at its other end.
+fn check_kind(found: &Metadata) -> Result<()> {
+    if found.is_file() {
+        return Ok(());
+    }
+    let what = format!("the path of the store is a {}, not a file", kind(found));
+    Err(Error::new(ErrorKind::Unsupported, what).hint("name a file: `sqlite:PATH`; `file:DIR` is a store in a folder"))
+}
+
+#[cfg(unix)]
+fn kind(found: &Metadata) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = found.file_type();
+    match () {
+        () if kind.is_dir() => "directory",
+        () if kind.is_fifo() => "named pipe",
+        () if kind.is_socket() => "socket",
+        () => "device",
+    }
+}
+
+#[cfg(not(unix))]
+fn kind(found: &Metadata) -> &'static str {
+    if found.is_dir() { "directory" } else { "device" }
+}
+
+/// Refuses a log whose database is empty or missing: SQLite would remove it, with every commit in it.
+fn check_log(database: &Path) -> Result<()> {
+    let length = |file: &Path| fs::metadata(file).map_or(0, |found| found.len());
+    let log = log_of(database);
+    // The log first: whoever makes a new store writes the database before there is a log.
+    if length(&log) == 0 || length(database) > 0 {
+        return Ok(());
+    }
+    let hint = format!(
+        "restore the database from a copy; to begin a new store, move {} and its -shm file away",
+        log.display()
+    );
+    let what = "the database is empty, but its log holds commits";
+    Err(Error::new(ErrorKind::Corrupt, what).file(database).hint(hint))
+}
+
+#[cfg(unix)]
+fn identity(found: &Metadata, _: &Path) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    (found.dev(), found.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata, path: &Path) -> Identity {
+    path.to_owned()
+}
