@@ -122,6 +122,21 @@ pub(crate) fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> 
     thread::Builder::new().name(name.to_owned()).spawn(work).map_err(no_thread)
 }
 
+/// Whether this many threads can be started now.
+#[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "other stores start their threads themselves"))]
+pub(crate) fn check_threads(count: usize) -> Result<()> {
+    let (hold, held) = std::sync::mpsc::channel::<()>();
+    let held = Arc::new(Mutex::new(held));
+    let start = |_| {
+        let held = Arc::clone(&held);
+        // All of them at once: each ends when the channel does.
+        start_thread("turnkeep-probe", move || drop(lock(&held).recv()))
+    };
+    let started: Result<Vec<_>> = (0..count).map(start).collect();
+    drop(hold);
+    started.map(drop)
+}
+
 fn no_thread(error: std::io::Error) -> Error {
     Error::new(ErrorKind::Unavailable, "the store cannot start a thread")
         .hint("end other programs, or raise the limit of processes (`ulimit -u`), then try again")

@@ -9,7 +9,7 @@ use tokio::runtime::{Builder, Runtime};
 use turnkeep_model::{Batch, Head, Seq, SessionId};
 
 use super::address::Address;
-use super::base::{Base, patiently};
+use super::base::{Base, PATIENCE, patiently};
 use super::chain::{self, Segment};
 use super::{account, append, erase, fork, gc, heads, lease, list, remove, repair, search, sound};
 use crate::error::{Error, ErrorKind, Result};
@@ -23,7 +23,7 @@ use crate::query::{Page, Query};
 use crate::store::{Batches, BoxFuture, Deleted, Store, check_id, has_powers};
 use crate::verify::Finding;
 use crate::window::Window;
-use crate::work::gone;
+use crate::work::{check_threads, gone};
 
 /// How many threads the runtime has: a request and its connection need not wake each other up. Batches are read from
 /// their rows on threads beside it.
@@ -75,8 +75,25 @@ impl PostgresStore {
         Box::pin(async move { recorded.await.unwrap_or_else(|_| Err(gone())) })
     }
 
-    /// Runs a task, whoever waits for it.
+    /// Runs a task that takes moments, whoever waits for it. A server that does not answer ends it.
     fn run<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
+        let base = Arc::clone(&self.base);
+        self.spawn(async move { base.within(PATIENCE, task).await })
+    }
+
+    /// Runs a task that may take long. A server that answers nobody ends it.
+    fn run_long<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
+        let base = Arc::clone(&self.base);
+        self.spawn(async move { base.while_answered(task).await })
+    }
+
+    fn spawn<T: Send + 'static>(
         &self,
         task: impl Future<Output = Result<T>> + Send + 'static,
     ) -> BoxFuture<'static, Result<T>> {
@@ -98,6 +115,8 @@ impl Drop for PostgresStore {
 }
 
 fn runtime() -> Result<Runtime> {
+    // The runtime panics where it cannot start a thread; one more may be needed for what blocks.
+    check_threads(THREADS + 1)?;
     let runtime =
         Builder::new_multi_thread().worker_threads(THREADS).thread_name("turnkeep-postgres").enable_all().build();
     runtime.map_err(|error| Error::new(ErrorKind::Io, "start the threads of the store").because(error))
@@ -166,7 +185,7 @@ impl Store for PostgresStore {
 impl Search for PostgresStore {
     fn search<'a>(&'a self, query: &'a SearchQuery) -> BoxFuture<'a, Result<Vec<Hit>>> {
         let (base, query) = (Arc::clone(&self.base), query.clone());
-        self.run(async move {
+        self.run_long(async move {
             patiently(|| search::catch_up(&base)).await?;
             patiently(|| search::search(&base, &query)).await
         })
@@ -215,30 +234,30 @@ impl HeadCache for PostgresStore {
 impl Accounting for PostgresStore {
     fn usage(&self) -> BoxFuture<'_, Result<Usage>> {
         let base = Arc::clone(&self.base);
-        self.run(async move { patiently(|| account::usage(&base)).await })
+        self.run_long(async move { patiently(|| account::usage(&base)).await })
     }
 }
 
 impl Maintenance for PostgresStore {
     fn gc<'a>(&'a self, retention: &'a Retention) -> BoxFuture<'a, Result<Freed>> {
         let (base, retention) = (Arc::clone(&self.base), *retention);
-        self.run(async move { gc::gc(&base, &retention).await })
+        self.run_long(async move { gc::gc(&base, &retention).await })
     }
 
     fn erase<'a>(&'a self, session: &'a SessionId, seq: Option<Seq>, needle: &'a str) -> BoxFuture<'a, Result<Erased>> {
         let (base, session, needle) = (Arc::clone(&self.base), session.clone(), needle.to_owned());
-        self.run(async move { erase::erase(&base, &session, seq, &needle).await })
+        self.run_long(async move { erase::erase(&base, &session, seq, &needle).await })
     }
 }
 
 impl Repair for PostgresStore {
     fn check<'a>(&'a self, session: Option<&'a SessionId>) -> BoxFuture<'a, Result<Vec<Finding>>> {
         let (base, session) = (Arc::clone(&self.base), session.cloned());
-        self.run(async move { patiently(|| sound::check(&base, session.as_ref())).await })
+        self.run_long(async move { patiently(|| sound::check(&base, session.as_ref())).await })
     }
 
     fn repair(&self) -> BoxFuture<'_, Result<Vec<Repaired>>> {
         let base = Arc::clone(&self.base);
-        self.run(async move { repair::repair(&base).await })
+        self.run_long(async move { repair::repair(&base).await })
     }
 }

@@ -25,6 +25,8 @@ mod outage;
 mod postgres;
 #[cfg(all(unix, feature = "sqlite"))]
 mod power;
+#[cfg(all(unix, feature = "postgres"))]
+mod silent;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(all(unix, feature = "postgres"))]
