@@ -122,19 +122,20 @@ pub(crate) fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> 
     thread::Builder::new().name(name.to_owned()).spawn(work).map_err(no_thread)
 }
 
-/// Whether this many threads can be started now.
+/// Whether this many threads can be started now, all of them at once.
 #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "other stores start their threads themselves"))]
 pub(crate) fn check_threads(count: usize) -> Result<()> {
-    let (hold, held) = std::sync::mpsc::channel::<()>();
-    let held = Arc::new(Mutex::new(held));
+    let gate = Arc::new(Mutex::new(()));
+    let closed = lock(&gate);
     let start = |_| {
-        let held = Arc::clone(&held);
-        // All of them at once: each ends when the channel does.
-        start_thread("turnkeep-probe", move || drop(lock(&held).recv()))
+        let gate = Arc::clone(&gate);
+        start_thread("turnkeep-probe", move || drop(lock(&gate)))
     };
     let started: Result<Vec<_>> = (0..count).map(start).collect();
-    drop(hold);
-    started.map(drop)
+    drop(closed);
+    // Until they are gone there may be no room for others.
+    started?.into_iter().for_each(|thread| drop(thread.join()));
+    Ok(())
 }
 
 fn no_thread(error: std::io::Error) -> Error {

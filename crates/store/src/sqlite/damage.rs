@@ -55,22 +55,29 @@ fn lost(commits: usize) -> String {
     }
 }
 
+/// What the log of a database is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Log {
+    Whole,
+    Damaged,
+}
+
 /// Looks at the log of a database that nobody here has open, and keeps a copy if commits in it cannot be read: SQLite
 /// writes over them.
-pub(super) fn keep(database: &Path, clock: &Clock) -> Result<()> {
+pub(super) fn keep(database: &Path, clock: &Clock) -> Result<Log> {
     let Some(damaged) = unreachable(&log_of(database)) else {
-        return Ok(());
+        return Ok(Log::Whole);
     };
-    for known in kept(database)? {
-        // An earlier attempt to open the store may have kept it.
-        if fs::read(&known.copy).is_ok_and(|copy| copy == damaged.log) {
-            return Ok(());
-        }
+    // An earlier attempt to open the store may have kept it.
+    let mut known = copies(database, KEPT)?.into_iter().chain(copies(database, CLEARED)?);
+    if known.any(|(copy, _)| fs::read(copy).is_ok_and(|copy| copy == damaged.log)) {
+        return Ok(Log::Damaged);
     }
     let found = jiff::Timestamp::from_millisecond(clock.now()).unwrap_or_default();
     let name = format!("{}-{}{LOG}", found.strftime("%Y%m%dT%H%M%S%.3fZ"), damaged.commits);
     let copy = beside(database, KEPT, &name);
-    save(&copy, &damaged.log).map_err(|error| Error::io("keep a copy of the damaged log", &copy, error))
+    save(&copy, &damaged.log).map_err(|error| Error::io("keep a copy of the damaged log", &copy, error))?;
+    Ok(Log::Damaged)
 }
 
 /// Writes a new file durably, or not at all.
@@ -94,16 +101,23 @@ fn sync_folder(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Reports damage that nobody has cleared: to the listener, or as an error where there is none.
-pub(super) fn report(database: &Path, listener: &Listener) -> Result<()> {
-    for damage in kept(database)? {
-        if !listener.hears() {
+/// Refuses to open a store in silence: damage that nobody has cleared is an error where there is no listener.
+pub(super) fn check_heard(database: &Path, listener: &Listener) -> Result<()> {
+    match kept(database)?.first() {
+        Some(damage) if !listener.hears() => {
             let hint = format!(
                 "a copy of the log is in {}; restore the store, or accept the loss with `turnkeep verify --clear`",
                 damage.copy.display()
             );
-            return Err(Error::new(ErrorKind::Corrupt, lost(damage.commits)).file(database).hint(hint));
+            Err(Error::new(ErrorKind::Corrupt, lost(damage.commits)).file(database).hint(hint))
         }
+        _ => Ok(()),
+    }
+}
+
+/// Tells of damage that nobody has cleared.
+pub(super) fn tell(database: &Path, listener: &Listener) -> Result<()> {
+    for damage in kept(database)? {
         listener.tell(Notice::LostCommits { count: damage.commits });
     }
     Ok(())

@@ -20,15 +20,32 @@ pub(super) struct Place {
     pub(super) identity: Identity,
 }
 
+impl Place {
+    /// Whether the file has hard links.
+    pub(super) fn has_other_names(&self) -> bool {
+        #[cfg(unix)]
+        let names = fs::metadata(&self.file).map_or(1, |found| std::os::unix::fs::MetadataExt::nlink(&found));
+        #[cfg(not(unix))]
+        let names = 1;
+        names > 1
+    }
+
+    /// Whether SQLite has files beside this name: it is open somewhere, or was left by a process that was killed.
+    pub(super) fn is_in_use(&self) -> bool {
+        companion(&self.file, "-shm").exists()
+    }
+}
+
 /// Finds the file of a database; makes it if need be, for its owner alone. An existing file is not opened: see
 /// [`super::registry`].
 pub(super) fn find_or_make(file: &Path) -> Result<Place> {
     match fs::metadata(file) {
-        Ok(found) => check_kind(&found).map_err(|error| error.file(file))?,
+        Ok(found) => check_kind("the path of the store", &found).map_err(|error| error.file(file))?,
         Err(error) if is_missing(&error) => make(file)?,
         Err(error) => return Err(cannot_open(file, error)),
     }
     let path = fs::canonicalize(file).map_err(|error| cannot_open(file, error))?;
+    check_companions(&path)?;
     check_log(&path)?;
     let found = fs::metadata(&path).map_err(|error| cannot_open(file, error))?;
     Ok(Place { identity: identity(&found, &path), file: path })
@@ -36,8 +53,12 @@ pub(super) fn find_or_make(file: &Path) -> Result<Place> {
 
 /// The write-ahead log of a database.
 pub(super) fn log_of(database: &Path) -> PathBuf {
+    companion(database, "-wal")
+}
+
+fn companion(database: &Path, suffix: &str) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
-    name.push("-wal");
+    name.push(suffix);
     name.into()
 }
 
@@ -60,24 +81,31 @@ fn make(file: &Path) -> Result<()> {
 }
 
 /// Refuses what is not a file. Opening a named pipe would wait for someone at its other end.
-fn check_kind(found: &Metadata) -> Result<()> {
+fn check_kind(place: &str, found: &Metadata) -> Result<()> {
     if found.is_file() {
         return Ok(());
     }
-    let what = format!("the path of the store is a {}, not a file", kind(found));
+    let what = format!("{place} is a {}, not a file", kind(found));
     Err(Error::new(ErrorKind::Unsupported, what).hint("name a file: `sqlite:PATH`; `file:DIR` is a store in a folder"))
+}
+
+/// Refuses files of SQLite beside the database that are none: what is committed to a device is gone.
+fn check_companions(database: &Path) -> Result<()> {
+    for suffix in ["-wal", "-shm"] {
+        let file = companion(database, suffix);
+        if let Ok(found) = fs::metadata(&file) {
+            check_kind("the path of the store's log", &found).map_err(|error| error.file(&file))?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(unix)]
 fn kind(found: &Metadata) -> &'static str {
     use std::os::unix::fs::FileTypeExt;
     let kind = found.file_type();
-    match () {
-        () if kind.is_dir() => "directory",
-        () if kind.is_fifo() => "named pipe",
-        () if kind.is_socket() => "socket",
-        () => "device",
-    }
+    let words = [(kind.is_dir(), "directory"), (kind.is_fifo(), "named pipe"), (kind.is_socket(), "socket")];
+    words.into_iter().find(|(is, _)| *is).map_or("device", |(_, word)| word)
 }
 
 #[cfg(not(unix))]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+use super::place::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Durability, Options};
 
@@ -88,8 +89,31 @@ const APPLICATION: i32 = 0x5475_726e;
 /// How long to wait for another process before giving up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long to wait for those who open a file that has several names.
+const NAMES: Duration = Duration::from_secs(1);
+
 /// How long to wait for those who read; they are done in moments.
 const READERS: Duration = Duration::from_secs(3);
+
+/// Refuses a database that another process has open by another of its names. SQLite keeps a log beside each name, and two
+/// logs of one database destroy it.
+pub(super) fn check_names(place: &Place) -> Result<()> {
+    if !place.has_other_names() || place.is_in_use() {
+        return Ok(());
+    }
+    let connection = connect(&place.file)?;
+    connection.busy_timeout(NAMES).map_err(failed)?;
+    pragma(&connection, "locking_mode", "EXCLUSIVE")?;
+    // Whoever uses this name has files beside it by now.
+    match connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(failed) {
+        Err(error) if error.kind() == ErrorKind::Unavailable && place.is_in_use() => Ok(()),
+        Err(error) if error.kind() == ErrorKind::Unavailable => {
+            let what = "another process has the store open by another name of its file (a hard link)";
+            Err(Error::new(ErrorKind::Unavailable, what).hint("open it by that name; a store should have only one"))
+        }
+        done => done,
+    }
+}
 
 /// Opens the file for the one who writes, and brings it to the newest version.
 pub(super) fn open_writer(file: &Path, options: &Options) -> Result<Connection> {

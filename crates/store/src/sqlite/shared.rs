@@ -8,7 +8,7 @@ use super::damage;
 use super::desk::{Desk, Writer};
 use super::dictionary::{Dictionaries, Dictionary, Effort, train};
 use super::registry::{self, Claim, Tenancy};
-use super::schema::{failed, open_reader, set_durability};
+use super::schema::{check_names, empty_log, failed, open_reader, set_durability};
 use crate::error::Result;
 use crate::options::{Clock, Durability, Options};
 use crate::store::BoxFuture;
@@ -31,20 +31,25 @@ pub(super) struct Shared {
 impl Shared {
     /// The connections of this file: those that this process has, or new ones.
     pub(super) fn open(file: &Path, options: &Options) -> Result<Arc<Shared>> {
-        match registry::claim(file)? {
-            Claim::Shared(shared) => {
-                damage::report(&shared.file, &options.listener)?;
-                shared.keep_at_least(options.durability)?;
-                Ok(shared)
-            }
+        let shared = match registry::claim(file)? {
+            Claim::Shared(shared) => shared,
             Claim::Free(place, tenancy) => {
-                damage::keep(&place.file, &options.clock)?;
-                damage::report(&place.file, &options.listener)?;
+                let log = damage::keep(&place.file, &options.clock)?;
+                damage::check_heard(&place.file, &options.listener)?;
+                check_names(&place)?;
                 let shared = Arc::new(Shared::start(place.file, options, &tenancy)?);
+                if log == damage::Log::Damaged {
+                    shared.begin_log_anew()?;
+                }
                 registry::share(&tenancy, &shared);
-                Ok(shared)
+                shared
             }
-        }
+        };
+        damage::check_heard(&shared.file, &options.listener)?;
+        // Now that the file is open: a listener may open it, too.
+        damage::tell(&shared.file, &options.listener)?;
+        shared.keep_at_least(options.durability)?;
+        Ok(shared)
     }
 
     fn start(file: PathBuf, options: &Options, tenancy: &Arc<Tenancy>) -> Result<Shared> {
@@ -55,6 +60,12 @@ impl Shared {
         let readers = Workers::start(READERS, make)?;
         let durability = Mutex::new(options.durability);
         Ok(Shared { readers, writer: Arc::new(writer), dictionaries, file, durability })
+    }
+
+    /// Leaves nothing in the log of what cannot be read: it would be found again and again. Where others read, it is
+    /// left to whoever opens the store next.
+    fn begin_log_anew(&self) -> Result<()> {
+        self.writer.wait_for(|desk| empty_log(&mut desk.connection).map(drop))
     }
 
     /// Whoever asks for more durability than those before gets it, and they get it too.

@@ -113,7 +113,7 @@ mod log {
         let left = killed(&home);
         let mut log = fs::read(log_of(&left)).unwrap();
         let middle = log.len() / 2;
-        log[middle] ^= 4;
+        *log.get_mut(middle).unwrap() ^= 4;
         fs::write(log_of(&left), &log).unwrap();
         (left, log)
     }
@@ -168,6 +168,22 @@ mod log {
         assert_eq!(contents(&beside(&home, ".damaged-")), [log]);
         let repaired = block_on(first.0.repair().unwrap().repair()).unwrap();
         assert_eq!((repaired, findings(&*first.0).len()), (Vec::<Repaired>::new(), 1), "no repair brings it back");
+    }
+
+    #[test]
+    fn a_damaged_log_is_found_once_though_the_store_stays_open_elsewhere() {
+        let (home, log) = damaged();
+        let store = hearing(&home).0;
+        block_on(store.append(&id("on"), Seq::START, &said(Seq(0), "on"))).unwrap();
+        // As another process would find it.
+        let left = killed(&home);
+        for copy in beside(&home, ".damaged-") {
+            fs::copy(&copy, left.folder().join(copy.file_name().unwrap())).unwrap();
+        }
+
+        let (_other, heard) = hearing(&left);
+
+        assert_eq!((heard.lock().unwrap().len(), contents(&beside(&left, ".damaged-"))), (1, vec![log]));
     }
 
     #[test]

@@ -184,6 +184,9 @@ fn postgres_is_opened_and_closed_by_many_threads() {
 
 #[cfg(feature = "sqlite")]
 mod locks {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+
     use turnkeep_store::{Durability, Options, open_with};
 
     use super::*;
@@ -207,7 +210,9 @@ mod locks {
         if Command::new("python3").args(["-c", "import sqlite3"]).status().is_ok_and(|status| status.success()) {
             others.push(("Python's SQLite", older));
         }
-        others.iter_mut().for_each(|(_, command)| drop(command.env(FILE, home.path())));
+        for (_, command) in &mut others {
+            command.env(FILE, home.path());
+        }
         others
     }
 
@@ -234,6 +239,40 @@ mod locks {
                 assert_eq!(logs.last(), Some(&after), "{what}, {who}");
             }
         }
+    }
+
+    #[test]
+    #[ignore = "the other tests of this file start it"]
+    fn another_holder() {
+        let store = open(&std::env::var(URL).unwrap()).unwrap();
+        insist(&*store, &id("s"), "held");
+        println!("\nheld");
+        // Until the other side closes the pipe.
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+    }
+
+    #[test]
+    fn a_hard_link_is_refused_while_another_process_uses_another_name() {
+        let home = home("sqlite").unwrap();
+        let (_, link) = names(&home).pop().unwrap();
+        let mut other = this_program("locks::another_holder")
+            .args(["--nocapture"])
+            .env(URL, home.url())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(other.stdout.take().unwrap()).lines();
+        assert!(lines.map_while(Result::ok).any(|line| line == "held"));
+
+        let refused = open(&link).err().map(|error| (error.kind(), error.remedy().is_some()));
+        let by_its_name = open(&home.url()).map(|store| block_on(store.last(&id("s"))).unwrap());
+
+        assert_eq!(refused, Some((ErrorKind::Unavailable, true)));
+        assert_eq!(by_its_name.unwrap(), Seq(2));
+        drop(other.stdin.take());
+        assert!(other.wait().unwrap().success());
+        assert_eq!(block_on(open(&link).unwrap().last(&id("s"))).unwrap(), Seq(2));
     }
 
     #[test]

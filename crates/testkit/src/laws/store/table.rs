@@ -49,6 +49,7 @@ laws! { $ [
     unusable_input_is_refused = on_store!(unusable_input_is_refused),
     five_megabytes_are_stored = on_store!(five_megabytes_are_stored),
     survives_reopen = |home| block_on(super::survives_reopen(home)),
+    openings_are_one_store = |home| block_on(super::openings_are_one_store(home)),
     paging_is_stable = on_store!(paging_is_stable),
     summaries_follow_the_journal = on_store!(summaries_follow_the_journal),
     filters_agree_with_summaries = on_store!(filters_agree_with_summaries),
