@@ -22,7 +22,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     let args = args::Args::parse();
     match command::run(args.command) {
-        Ok(exit) => exit.into(),
+        Ok(exit) => store_args::unless_lost(exit).into(),
         Err(stop) => {
             terminal::complain(&stop);
             stop.exit().into()

@@ -3,6 +3,8 @@
 
 mod batch;
 mod convert;
+#[cfg(feature = "sqlite")]
+mod damage;
 mod hostile;
 mod look;
 mod place;
