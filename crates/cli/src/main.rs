@@ -27,7 +27,7 @@ use crate::visible::visible_line;
 fn main() -> ExitCode {
     let args = Args::try_parse().unwrap_or_else(|error| presentable(&error).exit());
     match command::run(args.command) {
-        Ok(exit) => exit.into(),
+        Ok(exit) => store_args::unless_lost(exit).into(),
         Err(stop) => {
             terminal::complain(&stop);
             stop.exit().into()

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{ArgGroup, Args as Group, ValueEnum};
@@ -10,7 +11,7 @@ use turnkeep_model::Json;
 use turnkeep_store::{Error, ErrorKind, Listener, Notice, Options, Sort, Store, open_with};
 
 use crate::args::{Reading, target};
-use crate::exit::Stop;
+use crate::exit::{Exit, Stop};
 use crate::policy_args::Reducing;
 use crate::reduce_args::{Condensing, Packing};
 use crate::terminal::{counted, say};
@@ -57,9 +58,27 @@ impl Place {
     }
 }
 
+/// Whether commits of a store that was opened are lost, and nobody has cleared that.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// The exit code of a command that did its work: where commits of its store are lost, it says so.
+pub(crate) fn unless_lost(exit: Exit) -> Exit {
+    if exit == Exit::Ok && LOST.load(Ordering::Relaxed) { Exit::Corrupt } else { exit }
+}
+
+/// Someone has cleared what was lost.
+pub(crate) fn cleared() {
+    LOST.store(false, Ordering::Relaxed);
+}
+
 /// Opens a store by its URL; what it does on its own is said on standard error.
 pub(crate) fn open(url: &str) -> Result<Arc<dyn Store>, Stop> {
-    let listener = Listener::new(|notice| noted(&notice).lines().for_each(say));
+    let listener = Listener::new(|notice| {
+        // A store may be opened twice by one command.
+        if !matches!(notice, Notice::LostCommits { .. }) || !LOST.swap(true, Ordering::Relaxed) {
+            noted(&notice).lines().for_each(say);
+        }
+    });
     Ok(open_with(url, Options { listener, ..Options::default() })?)
 }
 
@@ -72,8 +91,8 @@ fn noted(notice: &Notice) -> String {
             )
         }
         Notice::LostCommits { count } => format!(
-            "warning: the log of the store is damaged, and its last {} lost\n  help: restore it from a backup, or see what is \
-             left with `turnkeep verify`",
+            "warning: the log of the store was damaged, and its last {} lost\n  help: `turnkeep verify` says where a copy of the \
+             log is; when you have dealt with it, run `turnkeep verify --clear`",
             counted(*count, "commit is", "commits are")
         ),
         _ => "note: the store mended itself; `turnkeep verify` tells more".to_owned(),
@@ -289,6 +308,9 @@ pub(crate) struct Verify {
     /// Save what can be saved of damaged journals, and say what that is
     #[arg(long, conflicts_with = "id")]
     pub(crate) repair: bool,
+    /// Clear findings that are kept until someone has dealt with them; --repair does that, too
+    #[arg(long, conflicts_with_all = ["id", "repair"])]
+    pub(crate) clear: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

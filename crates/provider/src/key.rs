@@ -110,17 +110,22 @@ fn of_command(words: &[String], within: Duration) -> Result<String> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(failed)?;
-    let reading = child.stdout.take().map(|output| {
-        std::thread::spawn(move || {
-            let mut text = String::new();
-            output.take(LONGEST).read_to_string(&mut text).map(|_| text)
-        })
+    let output = child.stdout.take();
+    let read = move || {
+        let mut text = String::new();
+        output.map_or(Ok(0), |output| output.take(LONGEST).read_to_string(&mut text)).map(|_| text)
+    };
+    let reading = std::thread::Builder::new().spawn(read).or_else(|error| {
+        // Nobody would read what it prints.
+        child.kill().and_then(|()| child.wait())?;
+        Err(error)
     });
+    let reading = reading.map_err(failed)?;
     if !awaited(&mut child, within).map_err(failed)? {
         let what = format!("the command `{program}` for the key failed");
         return Err(Error::new(ErrorKind::Io, what).hint("run it by hand to see why"));
     }
-    let text = reading.and_then(|reading| reading.join().ok()).and_then(std::result::Result::ok);
+    let text = reading.join().ok().and_then(std::result::Result::ok);
     text.ok_or_else(|| Error::new(ErrorKind::Corrupt, format!("what `{program}` printed is not a text")))
 }
 

@@ -70,7 +70,7 @@ impl Disk for LocalDisk {
     }
 
     fn read(&self, file: &Path, from: u64, length: u64) -> io::Result<Vec<u8>> {
-        let mut file = File::open(file)?;
+        let mut file = opened(OpenOptions::new().read(true), file)?;
         file.seek(SeekFrom::Start(from))?;
         let mut bytes = Vec::new();
         file.take(length).read_to_end(&mut bytes)?;
@@ -78,11 +78,11 @@ impl Disk for LocalDisk {
     }
 
     fn append(&self, file: &Path, bytes: &[u8]) -> io::Result<()> {
-        private().append(true).create(true).open(file)?.write_all(bytes)
+        opened(private().append(true).create(true), file)?.write_all(bytes)
     }
 
     fn truncate(&self, file: &Path, length: u64) -> io::Result<()> {
-        OpenOptions::new().write(true).open(file)?.set_len(length)
+        opened(OpenOptions::new().write(true), file)?.set_len(length)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -90,7 +90,7 @@ impl Disk for LocalDisk {
     }
 
     fn sync(&self, file: &Path) -> io::Result<()> {
-        OpenOptions::new().append(true).open(file)?.sync_data()
+        opened(OpenOptions::new().append(true), file)?.sync_data()
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
@@ -111,9 +111,17 @@ impl Disk for LocalDisk {
     }
 
     fn lock(&self, file: &Path) -> io::Result<Box<dyn Send>> {
-        let file = private().append(true).create(true).open(file)?;
+        let file = opened(private().append(true).create(true), file)?;
         file.lock()?;
         Ok(Box::new(file))
+    }
+}
+
+/// Opens a file, and nothing else: a named pipe would wait for someone at its other end.
+fn opened(options: &OpenOptions, file: &Path) -> io::Result<File> {
+    match fs::metadata(file) {
+        Ok(found) if !found.is_file() => Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a file")),
+        _ => options.open(file),
     }
 }
 

@@ -161,6 +161,7 @@ fn against(kind: std::io::ErrorKind) -> &'static str {
         Kind::PermissionDenied | Kind::ReadOnlyFilesystem => "check the rights of the folder and of what is in it",
         Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge => "make room and try again",
         Kind::AlreadyExists | Kind::NotADirectory | Kind::IsADirectory => "name another place",
+        Kind::InvalidInput => "remove what is in the place of the file",
         _ => "check the disk, then try again",
     }
 }

@@ -37,7 +37,9 @@ pub enum Notice {
         /// How many bytes.
         bytes: u64,
     },
-    /// The end of a database's log cannot be read: what was committed last is lost.
+    /// The end of a database's log could not be read: what was committed last is lost. It is told whenever the store is
+    /// opened, until someone clears it with [`Repair::clear`](crate::Repair::clear). Without a listener, opening the store
+    /// fails with `Corrupt` instead.
     LostCommits {
         /// How many commits.
         count: usize,
@@ -79,6 +81,15 @@ impl Listener {
     /// Someone who wants to hear.
     pub fn new(notify: impl Fn(Notice) + Send + Sync + 'static) -> Listener {
         Listener(Some(Arc::new(notify)))
+    }
+
+    /// Whether anyone hears.
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        allow(dead_code, reason = "only SQLite keeps findings that someone must hear of")
+    )]
+    pub(crate) fn hears(&self) -> bool {
+        self.0.is_some()
     }
 
     pub(crate) fn tell(&self, notice: Notice) {

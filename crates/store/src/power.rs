@@ -179,6 +179,12 @@ pub trait Repair: Send + Sync {
 
     /// Saves what can be saved of damaged journals, and says what that was.
     fn repair(&self) -> BoxFuture<'_, Result<Vec<Repaired>>>;
+
+    /// Clears findings that a store keeps until a person has seen them, and tells which they were. Most stores keep none:
+    /// what is wrong with them can be found again.
+    fn clear(&self) -> BoxFuture<'_, Result<Vec<Finding>>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
 }
 
 /// Which sessions are kept. What is not set keeps everything. Sessions that someone holds are always kept.

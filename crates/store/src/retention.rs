@@ -2,6 +2,7 @@
 
 use turnkeep_model::{Seq, SessionId};
 
+use crate::error::{Error, ErrorKind};
 use crate::power::Retention;
 
 /// A session that may have to go.
@@ -30,4 +31,19 @@ pub(crate) fn expired_of(candidates: Vec<Candidate>, retention: &Retention, now:
         }
     }
     expired
+}
+
+/// The error of a cleaning that could not go on after it had removed some sessions.
+pub(crate) fn unfinished(removed: usize, error: Error) -> Error {
+    let what = match removed {
+        0 => return error,
+        1 => "1 session was removed, but its space was not given back",
+        _ => &format!("{removed} sessions were removed, but their space was not given back"),
+    };
+    let hint = match error.kind() {
+        ErrorKind::Io => Some("make room on the disk, or check it, then clean the store again"),
+        _ => error.remedy(),
+    };
+    let told = Error::new(error.kind(), what).hint(hint.unwrap_or("clean the store again").to_owned());
+    told.because(error)
 }

@@ -37,15 +37,16 @@ enum Life {
 
 impl<C: 'static> Workers<C> {
     /// Starts `count` threads; each makes its context when its first job comes.
-    pub(crate) fn start(count: usize, make: impl Fn() -> C + Send + Clone + 'static) -> Workers<C> {
+    pub(crate) fn start(count: usize, make: impl Fn() -> C + Send + Clone + 'static) -> Result<Workers<C>> {
         let state = State { jobs: VecDeque::new(), idle: Vec::new(), life: Life::Open };
         let queue = Arc::new(Queue { state: Mutex::new(state) });
-        let start = |_| {
-            let (queue, make) = (Arc::clone(&queue), make.clone());
-            thread::spawn(move || queue.work(make))
-        };
-        let threads = (0..count).map(start).collect();
-        Workers { queue, threads }
+        let mut workers = Workers { queue, threads: Vec::with_capacity(count) };
+        for _ in 0..count {
+            let (queue, make) = (Arc::clone(&workers.queue), make.clone());
+            // Those that were started end with `workers`.
+            workers.threads.push(start_thread("turnkeep-store", move || queue.work(make))?);
+        }
+        Ok(workers)
     }
 
     /// Runs `job` on one of the threads.
@@ -114,6 +115,33 @@ impl<C> Drop for Workers<C> {
         let others = self.threads.drain(..).filter(|thread| thread.thread().id() != thread::current().id());
         others.for_each(|thread| drop(thread.join()));
     }
+}
+
+/// Starts a thread. A system that allows no more of them is an error, not a panic.
+pub(crate) fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map_err(no_thread)
+}
+
+/// Whether this many threads can be started now, all of them at once.
+#[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "other stores start their threads themselves"))]
+pub(crate) fn check_threads(count: usize) -> Result<()> {
+    let gate = Arc::new(Mutex::new(()));
+    let closed = lock(&gate);
+    let start = |_| {
+        let gate = Arc::clone(&gate);
+        start_thread("turnkeep-probe", move || drop(lock(&gate)))
+    };
+    let started: Result<Vec<_>> = (0..count).map(start).collect();
+    drop(closed);
+    // Until they are gone there may be no room for others.
+    started?.into_iter().for_each(|thread| drop(thread.join()));
+    Ok(())
+}
+
+fn no_thread(error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Unavailable, "the store cannot start a thread")
+        .hint("end other programs, or raise the limit of processes (`ulimit -u`), then try again")
+        .because(error)
 }
 
 /// The error that a thread of the store is gone.

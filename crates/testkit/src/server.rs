@@ -94,6 +94,33 @@ impl Server {
         stopped
     }
 
+    /// Stops all of its processes where they are: connections stay open, and nobody answers.
+    ///
+    /// # Errors
+    /// Where they do not obey.
+    pub fn freeze(&self) -> Result<(), Reason> {
+        self.signal("-STOP")
+    }
+
+    /// Lets its processes go on.
+    ///
+    /// # Errors
+    /// Where they do not obey.
+    pub fn thaw(&self) -> Result<(), Reason> {
+        self.signal("-CONT")
+    }
+
+    /// Signals the server, then the processes that it has started; a frozen one starts no more.
+    fn signal(&self, signal: &str) -> Result<(), Reason> {
+        let server = self.running.as_ref().ok_or("the server does not run")?.id().to_string();
+        run(Command::new("kill").args([signal, &server]))?;
+        let file = format!("/proc/{server}/task/{server}/children");
+        let children = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+        // One that has just ended is none to be signalled.
+        children.split_whitespace().for_each(|child| drop(run(Command::new("kill").args([signal, child]))));
+        Ok(())
+    }
+
     /// Starts it again where it was.
     ///
     /// # Errors
@@ -199,6 +226,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        let _ = self.thaw();
         let _ = self.stop(Stop::Crash);
         let _ = fs::remove_dir_all(&self.folder);
     }

@@ -3,6 +3,8 @@
 
 mod batch;
 mod convert;
+#[cfg(feature = "sqlite")]
+mod damage;
 #[cfg(all(unix, feature = "sqlite", feature = "http"))]
 mod death;
 mod hostile;

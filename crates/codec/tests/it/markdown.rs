@@ -71,7 +71,14 @@ fn thinking_and_images_are_shown() {
 fn a_name_begins_no_line_and_nothing_drives_a_terminal() {
     let name = "n\n# Forged\r\n\u{1b}[2J\u{202e}";
     let call = ToolCall { call: CallId::given(name), name: name.to_owned(), arguments: "{}".into() };
-    let result = ToolResult { call: CallId::given(name), ..ToolResult::default() };
+    let result = ToolResult {
+        call: CallId::given(name),
+        name: None,
+        parts: Vec::new(),
+        error: None,
+        is_error: None,
+        outcome: None,
+    };
     let blocks = vec![
         Block::text(Author::User, "a\u{1b}[31mb\u{2028}c").in_message(0),
         Block::new(Author::Assistant, call).in_message(1),

@@ -28,5 +28,7 @@ mod secrets;
 mod server;
 mod stage;
 mod switch;
+#[cfg(all(unix, feature = "http"))]
+mod threads;
 #[cfg(feature = "http")]
 mod wires;

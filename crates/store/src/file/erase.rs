@@ -54,12 +54,13 @@ impl Shelf {
 
     /// The files that a session's journal is in, each with the last record of it that is shared.
     fn chain(&self, session: &SessionId) -> Result<Vec<(String, Seq)>> {
-        let mut next = Some((self.live(session)?, Seq(u64::MAX)));
-        let mut chain = Vec::new();
-        while let Some((stem, until)) = next {
-            let known = self.known(&stem)?.ok_or_else(|| Error::unknown(session))?;
-            next = known.past.as_ref().map(|past| (past.stem.clone(), past.until.min(until)));
-            chain.push((stem, until));
+        let stem = self.live(session)?;
+        let mut known = self.known(&stem)?.ok_or_else(|| Error::unknown(session))?;
+        let mut chain = vec![(stem, Seq(u64::MAX))];
+        while let Some(past) = known.past.clone() {
+            known = self.past(&past)?;
+            let until = chain.last().map_or(past.until, |(_, until)| past.until.min(*until));
+            chain.push((past.stem, until));
         }
         Ok(chain)
     }

@@ -7,7 +7,7 @@ use super::sharing::Sharing;
 use super::shelf::Shelf;
 use crate::error::{Error, ErrorKind, Result};
 use crate::power::{Freed, Retention};
-use crate::retention::{Candidate, expired_of};
+use crate::retention::{Candidate, expired_of, unfinished};
 
 impl Shelf {
     pub(super) fn gc(&self, retention: &Retention) -> Result<Freed> {
@@ -17,7 +17,8 @@ impl Shelf {
             return Ok(Freed { sessions, ..Freed::default() });
         }
         let (batches, bytes) = (self.batches()?, self.bytes()?);
-        let sessions = self.remove_all(expired)?;
+        let mut sessions = Vec::new();
+        self.remove_all(expired, &mut sessions).map_err(|error| unfinished(sessions.len(), error))?;
         Ok(Freed {
             sessions,
             batches: batches.saturating_sub(self.batches()?),
@@ -28,10 +29,9 @@ impl Shelf {
 
     /// Removes these sessions, unless someone changed them meanwhile, and what a process left that died while it deleted
     /// or erased. The store is held throughout, so that nobody forks what goes: who shares whose past is asked once.
-    fn remove_all(&self, expired: Vec<Candidate>) -> Result<Vec<SessionId>> {
+    fn remove_all(&self, expired: Vec<Candidate>, sessions: &mut Vec<SessionId>) -> Result<()> {
         let _held = self.hold()?;
         let mut sharing = self.sharing()?;
-        let mut sessions = Vec::new();
         for candidate in expired {
             match self.delete_held(&candidate.session, Some(candidate.last), &mut sharing) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -42,8 +42,7 @@ impl Shelf {
             }
         }
         self.sweep(&mut sharing)?;
-        self.sync_folder()?;
-        Ok(sessions)
+        self.sync_folder()
     }
 
     /// The sessions that are no longer kept.

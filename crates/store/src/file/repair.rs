@@ -3,7 +3,7 @@
 use turnkeep_model::{Seq, SessionId};
 
 use super::journal::{Known, Past};
-use super::name::is_stem_of;
+use super::name::{JOURNAL, is_stem_of};
 use super::shelf::Shelf;
 use crate::error::{Error, Result};
 use crate::power::Repaired;
@@ -11,7 +11,7 @@ use crate::summary::Summary;
 use crate::verify::Finding;
 
 impl Shelf {
-    /// Torn tails, damaged lines, and files that are not of the session they are named for.
+    /// Torn tails, damaged lines, files that are not of the session they are named for, and forks without their past.
     pub(super) fn check(&self, session: Option<&SessionId>) -> Result<Vec<Finding>> {
         let stems = match session {
             Some(session) => vec![self.live(session)?],
@@ -27,7 +27,8 @@ impl Shelf {
                     let what = format!("the file {stem} is of another session than its name says");
                     findings.push(Finding::Damaged { session: Some(known.summary.id.clone()), seq: None, what });
                 }
-                Ok(_) => {}
+                Ok(Some(known)) => findings.extend(self.lacks_past(&known)),
+                Ok(None) => {}
                 Err(error) => {
                     let (session, seq) = (session.cloned(), error.at_seq());
                     findings.push(Finding::Damaged { session, seq, what: error.to_string() });
@@ -35,6 +36,18 @@ impl Shelf {
             }
         }
         Ok(findings)
+    }
+
+    /// What a fork lacks of its past. What is wrong inside of the file that holds it is found there.
+    fn lacks_past(&self, known: &Known) -> Option<Finding> {
+        let past = known.past.as_ref()?;
+        let what = match self.past(past) {
+            Ok(parent) if parent.mark(past.until).is_some() => return None,
+            Ok(_) => format!("the file that holds its past, {}{JOURNAL}, ends before record {}", past.stem, past.until),
+            Err(error) => error.what().to_owned(),
+        };
+        let session = Some(known.summary.id.clone());
+        Some(Finding::Damaged { session, seq: Some(past.until), what })
     }
 
     /// Cuts torn tails off, and keeps of a damaged file what comes before the damage; the damaged one is kept beside it.

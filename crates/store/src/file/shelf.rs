@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use turnkeep_model::{Batch, Seq, SessionId};
 
-use super::journal::{Ending, Known, Past, batch_of};
+use super::journal::{Ending, Known, Past, batch_of, damaged};
 use super::lines::Lines;
 use super::name::{self, ASIDE, DAMAGED, GONE, JOURNAL, stem};
 use super::sharing::Sharing;
@@ -114,6 +114,14 @@ impl Shelf {
         let known = Arc::new(self.scan(&file, stat, start).map_err(|error| error.file(&file))?);
         files.insert(stem.to_owned(), (stat, Arc::clone(&known)));
         Ok(Some(known).filter(|known| known.exists()))
+    }
+
+    /// What is known of the file that a fork shares its past with.
+    pub(super) fn past(&self, past: &Past) -> Result<Arc<Known>> {
+        self.known(&past.stem)?.ok_or_else(|| {
+            let what = format!("the file that holds its past, {}{JOURNAL}, is missing", past.stem);
+            damaged(&what)
+        })
     }
 
     /// Reads the lines after what is known.
@@ -384,13 +392,16 @@ impl Shelf {
     /// The parts of files to read for the batches after `after`, each of about one chunk.
     pub(super) fn spans(&self, session: &SessionId, after: Seq) -> Result<Vec<Span>> {
         let mut stem = self.live(session)?;
+        let mut known = self.known(&stem)?.ok_or_else(|| Error::unknown(session))?;
         let mut until = Seq(u64::MAX);
         let mut parts = Vec::new();
         loop {
-            let known = self.known(&stem)?.ok_or_else(|| Error::unknown(session))?;
             parts.push(self.cut_into_spans(&stem, &known, after, until));
             match known.past.clone() {
-                Some(past) if past.until > after => (stem, until) = (past.stem, past.until.min(until)),
+                Some(past) if past.until > after => {
+                    known = self.past(&past)?;
+                    (stem, until) = (past.stem, past.until.min(until));
+                }
                 _ => break,
             }
         }

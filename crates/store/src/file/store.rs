@@ -42,7 +42,7 @@ impl FileStore {
     /// As [`FileStore::open`].
     pub fn on(disk: Arc<dyn Disk>, folder: &Path, options: Options) -> Result<FileStore> {
         let shelf = Arc::new(Shelf::open(disk, folder.to_owned(), options)?);
-        Ok(FileStore { shelf, workers: Workers::start(THREADS, || ()) })
+        Ok(FileStore { shelf, workers: Workers::start(THREADS, || ())? })
     }
 
     fn run<T: Send + 'static>(

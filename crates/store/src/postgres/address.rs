@@ -118,7 +118,11 @@ fn complete(config: &mut Config, schema: &str, options: &Options) {
         Durability::Process => "off",
     };
     let theirs = config.get_options().unwrap_or_default().to_owned();
-    config.options(format!("{theirs} -c search_path={schema} -c synchronous_commit={commit}").trim_start());
+    // The compare-and-swap of an append is right under this level, whatever the server's default is.
+    let ours = format!(
+        "-c search_path={schema} -c synchronous_commit={commit} -c default_transaction_isolation=read\\ committed"
+    );
+    config.options(format!("{theirs} {ours}").trim_start());
 }
 
 fn check_schema(schema: &str) -> Result<()> {
@@ -151,7 +155,8 @@ mod tests {
         assert_eq!(address.schema, "mine");
         assert_eq!(address.config.get_dbname(), Some("app"));
         assert_eq!(address.config.get_connect_timeout(), Some(&Duration::from_secs(3)));
-        assert_eq!(address.config.get_options(), Some("-c search_path=mine -c synchronous_commit=on"));
+        let options = "-c search_path=mine -c synchronous_commit=on -c default_transaction_isolation=read\\ committed";
+        assert_eq!(address.config.get_options(), Some(options));
     }
 
     #[test]

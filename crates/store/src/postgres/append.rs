@@ -10,7 +10,7 @@ use futures_channel::oneshot;
 use tokio_postgres::types::ToSql;
 use turnkeep_model::Seq;
 
-use super::base::{Base, pause, random, worth_waiting};
+use super::base::{Base, PATIENCE, pause, random, worth_waiting};
 use super::chain::{Place, find};
 use super::heads;
 use super::nul::hide;
@@ -79,12 +79,24 @@ pub(super) async fn append(base: &Arc<Base>, ready: &Ready, answer: oneshot::Sen
 /// Appends, if the session is where the appender believes it to be. A server that goes away meanwhile is waited for;
 /// the mark then tells whether the batch was recorded, but not where.
 async fn record(base: &Base, ready: &Ready) -> Result<Option<Landed>> {
+    let mut sent = Sent::No;
+    match base.within(limit(ready), insist(base, ready, &mut sent)).await {
+        Err(error) if error.kind() == ErrorKind::Unavailable && sent == Sent::Perhaps => Err(unsure(error)),
+        done => done,
+    }
+}
+
+/// How long an append may take: some time for its bytes, too.
+fn limit(ready: &Ready) -> Duration {
+    PATIENCE + Duration::from_secs(ready.line.len() as u64 >> 20)
+}
+
+async fn insist(base: &Base, ready: &Ready, sent: &mut Sent) -> Result<Option<Landed>> {
     let mark = random();
-    let (start, mut wait, mut sent) = (Instant::now(), Duration::from_millis(5), Sent::No);
+    let (start, mut wait) = (Instant::now(), Duration::from_millis(5));
     loop {
-        match attempt(base, ready, mark, &mut sent).await {
+        match attempt(base, ready, mark, sent).await {
             Err(error) if worth_waiting(&error, start) => pause(wait).await,
-            Err(error) if error.kind() == ErrorKind::Unavailable && sent == Sent::Perhaps => return Err(unsure(error)),
             done => return done,
         }
         wait = (wait * 2).min(Duration::from_millis(250));

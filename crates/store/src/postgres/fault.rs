@@ -74,7 +74,10 @@ fn kind_of(code: &SqlState) -> (ErrorKind, &'static str) {
         "42501" => (ErrorKind::Io, "the user needs the rights to create and use the schema"),
         "53100" => (ErrorKind::Io, "nothing was recorded; make room and try again"),
         "54000" | "22001" => (ErrorKind::TooLarge, "keep large data elsewhere"),
-        "25006" => (ErrorKind::Io, "the server only takes reads; name the primary one"),
+        "25006" => (
+            ErrorKind::Io,
+            "the server only takes reads: name the primary, or a user whose `default_transaction_read_only` is off",
+        ),
         "40001" | "40P01" | "55P03" => (ErrorKind::Unavailable, "others write at the same time; try again"),
         code if ["08", "53", "57P"].iter().any(|class| code.starts_with(class)) => {
             (ErrorKind::Unavailable, "the server stops, starts or is full; try again")

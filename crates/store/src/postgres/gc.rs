@@ -10,7 +10,7 @@ use super::remove::expire;
 use super::sql::{execute, get, query, query_one, unsigned};
 use crate::error::{ErrorKind, Result};
 use crate::power::{Freed, Retention};
-use crate::retention::{Candidate, expired_of};
+use crate::retention::{Candidate, expired_of, unfinished};
 
 pub(super) async fn gc(base: &Base, retention: &Retention) -> Result<Freed> {
     let client = base.awaited().await?;
@@ -21,6 +21,24 @@ pub(super) async fn gc(base: &Base, retention: &Retention) -> Result<Freed> {
     }
     let (before, counted) = (size(&client).await?, count(&client).await?);
     let mut sessions = Vec::new();
+    let removed = remove_all(base, &client, expired, &mut sessions).await;
+    removed.map_err(|error| unfinished(sessions.len(), error))?;
+    let (after, left) = (size(&client).await?, count(&client).await?);
+    Ok(Freed {
+        sessions,
+        batches: counted.0.saturating_sub(left.0),
+        bodies: counted.1.saturating_sub(left.1),
+        bytes: before.saturating_sub(after),
+    })
+}
+
+/// Deletes sessions, tells which are gone, and lets their space be used again.
+async fn remove_all(
+    base: &Base,
+    client: &Client,
+    expired: Vec<Candidate>,
+    sessions: &mut Vec<SessionId>,
+) -> Result<()> {
     for candidate in expired {
         match expire(base, &candidate).await {
             // Someone changed, claimed or deleted it meanwhile.
@@ -31,15 +49,8 @@ pub(super) async fn gc(base: &Base, retention: &Retention) -> Result<Freed> {
             }
         }
     }
-    execute(&client, "DELETE FROM body WHERE refs <= 0", &[]).await?;
-    client.batch_execute(&format!("VACUUM {}", TABLES.join(", "))).await.map_err(failed)?;
-    let (after, left) = (size(&client).await?, count(&client).await?);
-    Ok(Freed {
-        sessions,
-        batches: counted.0.saturating_sub(left.0),
-        bodies: counted.1.saturating_sub(left.1),
-        bytes: before.saturating_sub(after),
-    })
+    execute(client, "DELETE FROM body WHERE refs <= 0", &[]).await?;
+    client.batch_execute(&format!("VACUUM {}", TABLES.join(", "))).await.map_err(failed)
 }
 
 /// The sessions that are no longer kept.

@@ -9,7 +9,7 @@ use tokio::runtime::{Builder, Runtime};
 use turnkeep_model::{Batch, Head, Seq, SessionId};
 
 use super::address::Address;
-use super::base::{Base, patiently};
+use super::base::{Base, PATIENCE, patiently};
 use super::chain::{self, Segment};
 use super::{account, append, erase, fork, gc, heads, lease, list, remove, repair, search, sound};
 use crate::error::{Error, ErrorKind, Result};
@@ -23,7 +23,7 @@ use crate::query::{Page, Query};
 use crate::store::{Batches, BoxFuture, Deleted, Store, check_id, has_powers};
 use crate::verify::Finding;
 use crate::window::Window;
-use crate::work::gone;
+use crate::work::{check_threads, gone};
 
 /// How many threads the runtime has: a request and its connection need not wake each other up. Batches are read from
 /// their rows on threads beside it.
@@ -75,8 +75,25 @@ impl PostgresStore {
         Box::pin(async move { recorded.await.unwrap_or_else(|_| Err(gone())) })
     }
 
-    /// Runs a task, whoever waits for it.
+    /// Runs a task that takes moments, whoever waits for it. A server that does not answer ends it.
     fn run<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
+        let base = Arc::clone(&self.base);
+        self.spawn(async move { base.within(PATIENCE, task).await })
+    }
+
+    /// Runs a task that may take long. A server that answers nobody ends it.
+    fn run_long<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
+        let base = Arc::clone(&self.base);
+        self.spawn(async move { base.while_answered(task).await })
+    }
+
+    fn spawn<T: Send + 'static>(
         &self,
         task: impl Future<Output = Result<T>> + Send + 'static,
     ) -> BoxFuture<'static, Result<T>> {
@@ -98,6 +115,8 @@ impl Drop for PostgresStore {
 }
 
 fn runtime() -> Result<Runtime> {
+    // The runtime panics where it cannot start a thread; one more may be needed for what blocks.
+    check_threads(THREADS + 1)?;
     let runtime =
         Builder::new_multi_thread().worker_threads(THREADS).thread_name("turnkeep-postgres").enable_all().build();
     runtime.map_err(|error| Error::new(ErrorKind::Io, "start the threads of the store").because(error))
@@ -168,18 +187,18 @@ impl Search for PostgresStore {
         Box::pin(async move {
             self.catch_up(&mut |_| {}).await?;
             let (base, query) = (Arc::clone(&self.base), query.clone());
-            self.run(async move { patiently(|| search::search(&base, &query)).await }).await
+            self.run_long(async move { patiently(|| search::search(&base, &query)).await }).await
         })
     }
 
     fn catch_up<'a>(&'a self, told: &'a mut (dyn FnMut(Indexed) + Send)) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let base = Arc::clone(&self.base);
-            let all = self.run(async move { patiently(|| search::behind(&base)).await }).await?;
+            let all = self.run_long(async move { patiently(|| search::behind(&base)).await }).await?;
             let (mut done, mut until) = (0, 0);
             loop {
                 let base = Arc::clone(&self.base);
-                let step = self.run(async move { patiently(|| search::index_some(&base, until)).await }).await?;
+                let step = self.run_long(async move { patiently(|| search::index_some(&base, until)).await }).await?;
                 let Some(step) = step else {
                     return Ok(());
                 };
@@ -232,30 +251,30 @@ impl HeadCache for PostgresStore {
 impl Accounting for PostgresStore {
     fn usage(&self) -> BoxFuture<'_, Result<Usage>> {
         let base = Arc::clone(&self.base);
-        self.run(async move { patiently(|| account::usage(&base)).await })
+        self.run_long(async move { patiently(|| account::usage(&base)).await })
     }
 }
 
 impl Maintenance for PostgresStore {
     fn gc<'a>(&'a self, retention: &'a Retention) -> BoxFuture<'a, Result<Freed>> {
         let (base, retention) = (Arc::clone(&self.base), *retention);
-        self.run(async move { gc::gc(&base, &retention).await })
+        self.run_long(async move { gc::gc(&base, &retention).await })
     }
 
     fn erase<'a>(&'a self, session: &'a SessionId, seq: Option<Seq>, needle: &'a str) -> BoxFuture<'a, Result<Erased>> {
         let (base, session, needle) = (Arc::clone(&self.base), session.clone(), needle.to_owned());
-        self.run(async move { erase::erase(&base, &session, seq, &needle).await })
+        self.run_long(async move { erase::erase(&base, &session, seq, &needle).await })
     }
 }
 
 impl Repair for PostgresStore {
     fn check<'a>(&'a self, session: Option<&'a SessionId>) -> BoxFuture<'a, Result<Vec<Finding>>> {
         let (base, session) = (Arc::clone(&self.base), session.cloned());
-        self.run(async move { patiently(|| sound::check(&base, session.as_ref())).await })
+        self.run_long(async move { patiently(|| sound::check(&base, session.as_ref())).await })
     }
 
     fn repair(&self) -> BoxFuture<'_, Result<Vec<Repaired>>> {
         let base = Arc::clone(&self.base);
-        self.run(async move { repair::repair(&base).await })
+        self.run_long(async move { repair::repair(&base).await })
     }
 }

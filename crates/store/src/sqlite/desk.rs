@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures_channel::oneshot;
@@ -14,12 +14,13 @@ use turnkeep_model::Head;
 use super::dictionary::Dictionaries;
 use super::log::{self, Log};
 use super::pack::Unpacker;
+use super::registry::Tenancy;
 use super::schema::{failed, open_writer};
 use super::search;
 use crate::error::{Error, Result};
 use crate::options::{Clock, Options};
 use crate::store::BoxFuture;
-use crate::work::gone;
+use crate::work::{gone, start_thread};
 
 /// How many requests are one transaction at most.
 const GROUP: usize = 256;
@@ -32,11 +33,14 @@ pub(super) struct Desk {
     pub(super) connection: Connection,
     pub(super) dictionaries: Arc<Dictionaries>,
     pub(super) unpacker: Unpacker,
+    /// The clock of whoever asked for what is done now.
     pub(super) clock: Clock,
     /// Heads of sessions that are being appended to.
     pub(super) heads: HashMap<i64, Resident>,
     /// The log, where this is the one who writes.
     pub(super) log: Option<Log>,
+    /// After the connection: it ends when that is closed.
+    _tenancy: Arc<Tenancy>,
 }
 
 /// A head in memory, and how many batches it has taken in since it was saved.
@@ -47,8 +51,16 @@ pub(super) struct Resident {
 }
 
 impl Desk {
-    pub(super) fn new(connection: Connection, dictionaries: Arc<Dictionaries>, clock: Clock) -> Desk {
-        Desk { connection, dictionaries, unpacker: Unpacker::default(), clock, heads: HashMap::new(), log: None }
+    pub(super) fn new(connection: Connection, dictionaries: Arc<Dictionaries>, tenancy: Arc<Tenancy>) -> Desk {
+        Desk {
+            connection,
+            dictionaries,
+            unpacker: Unpacker::default(),
+            clock: Clock::default(),
+            heads: HashMap::new(),
+            log: None,
+            _tenancy: tenancy,
+        }
     }
 }
 
@@ -74,16 +86,16 @@ impl Writer {
     pub(super) fn start(
         file: &Path,
         options: &Options,
+        tenancy: Arc<Tenancy>,
         load: impl FnOnce(&Connection) -> Result<Dictionaries>,
     ) -> Result<(Writer, Arc<Dictionaries>)> {
         let mut connection = open_writer(file, options)?;
         let dictionaries = Arc::new(load(&connection)?);
         let log = Log::watch(&mut connection, file, options.durability)?;
-        let mut desk = Desk::new(connection, Arc::clone(&dictionaries), options.clock.clone());
+        let mut desk = Desk::new(connection, Arc::clone(&dictionaries), tenancy);
         desk.log = Some(log);
         let (requests, queue) = mpsc::channel();
-        let thread = thread::Builder::new().name("turnkeep-writer".to_owned()).spawn(move || serve(&mut desk, &queue));
-        let thread = thread.map_err(|error| Error::io("start the writing thread", file, error))?;
+        let thread = start_thread("turnkeep-writer", move || serve(&mut desk, &queue))?;
         Ok((Writer { requests: Some(requests), thread: Some(thread) }, dictionaries))
     }
 
@@ -115,6 +127,18 @@ impl Writer {
             let _ = reply.send(work(desk));
         })));
         Box::pin(async move { answer.await.unwrap_or_else(|_| Err(gone())) })
+    }
+
+    /// Runs `work` as [`alone`](Writer::alone) does, and waits for it on this thread.
+    pub(super) fn wait_for<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Desk) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (reply, answer) = mpsc::channel();
+        self.send(Request::Alone(Box::new(move |desk| {
+            let _ = reply.send(work(desk));
+        })));
+        answer.recv().unwrap_or_else(|_| Err(gone()))
     }
 
     fn send(&self, request: Request) {

@@ -9,7 +9,7 @@ use super::remove::delete;
 use super::schema::{empty_log, failed};
 use crate::error::Result;
 use crate::power::{Freed, Retention};
-use crate::retention::{Candidate, expired_of};
+use crate::retention::{Candidate, expired_of, unfinished};
 
 /// How many sessions are deleted in one transaction: whoever appends waits for no more, and each one costs a sync.
 const TOGETHER: usize = 50;
@@ -22,22 +22,31 @@ pub(super) fn gc(desk: &mut Desk, retention: &Retention) -> Result<Freed> {
         return Ok(Freed { sessions, ..Freed::default() });
     }
     let counted = count(desk)?;
-    let mut sessions = Vec::new();
-    for candidates in expired.chunks(TOGETHER) {
-        sessions.extend(transact(desk, |desk| expire_all(desk, candidates))?);
-    }
-    let bodies = transact(desk, sweep)?;
-    let left = count(desk)?;
-    desk.connection.execute_batch("VACUUM").map_err(failed)?;
-    // Where others read on, the file becomes shorter when they are done.
-    empty_log(&mut desk.connection)?;
-    let after = size(&desk.connection)?;
+    let (sessions, removed) = remove_all(desk, &expired);
+    let done = removed.and_then(|()| shrink(desk));
+    // Also where there was no room: what is left of the attempt in the log takes some. Where others read on, the file
+    // becomes shorter when they are done.
+    let emptied = empty_log(&mut desk.connection);
+    let bodies = done.and_then(|bodies| emptied.map(|_| bodies)).map_err(|error| unfinished(sessions.len(), error))?;
+    let (left, after) = (count(desk)?, size(&desk.connection)?);
     Ok(Freed {
         sessions,
         batches: counted.0.saturating_sub(left.0),
         bodies: counted.1.saturating_sub(left.1) + bodies,
         bytes: before.saturating_sub(after),
     })
+}
+
+/// Deletes sessions, and gives those that are gone; also where it could not go on.
+fn remove_all(desk: &mut Desk, expired: &[Candidate]) -> (Vec<SessionId>, Result<()>) {
+    let mut sessions = Vec::new();
+    for candidates in expired.chunks(TOGETHER) {
+        match transact(desk, |desk| expire_all(desk, candidates)) {
+            Ok(gone) => sessions.extend(gone),
+            Err(error) => return (sessions, Err(error)),
+        }
+    }
+    (sessions, Ok(()))
 }
 
 /// Deletes these sessions; tells which.
@@ -49,6 +58,13 @@ fn expire_all(desk: &mut Desk, candidates: &[Candidate]) -> Result<Vec<SessionId
         }
     }
     Ok(sessions)
+}
+
+/// Removes what nothing reaches, and makes the file smaller.
+fn shrink(desk: &mut Desk) -> Result<u64> {
+    let bodies = transact(desk, sweep)?;
+    desk.connection.execute_batch("VACUUM").map_err(failed)?;
+    Ok(bodies)
 }
 
 /// Deletes a session, unless it was changed, claimed or deleted meanwhile; tells whether it did.

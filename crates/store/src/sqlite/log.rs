@@ -3,7 +3,7 @@
 //! A sync of a file that grew has to record its new length too, and takes twice as long as one of a file that did not.
 //! SQLite itself leaves the file as long as it once was; this only brings it there sooner.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rusqlite::Connection;
 
 use super::desk::{Desk, execute};
+use super::place::log_of;
 use super::schema::failed;
 use crate::error::Result;
 use crate::options::Durability;
@@ -30,6 +31,9 @@ const STEP: u64 = 250;
 /// How long the log is, and how much of that is used.
 pub(super) struct Log {
     file: PathBuf,
+    /// The file, once space was made in it. It stays open as long as the connection: no descriptor of a file that SQLite
+    /// has open may be closed before.
+    opened: Option<File>,
     /// Pages after the last commit of this connection.
     pages: Arc<AtomicU32>,
     seen: u32,
@@ -47,9 +51,12 @@ impl Log {
             Ok(())
         };
         connection.wal_hook(Some(count)).map_err(failed)?;
-        let mut name = file.as_os_str().to_owned();
-        name.push("-wal");
-        Ok(Log { file: name.into(), pages, seen: 0, space: 0, durability })
+        Ok(Log { file: log_of(file), opened: None, pages, seen: 0, space: 0, durability })
+    }
+
+    /// Survives what this level says from now on.
+    pub(super) fn set_durability(&mut self, durability: Durability) {
+        self.durability = durability;
     }
 
     /// Whether more space should be made now.
@@ -61,6 +68,24 @@ impl Log {
         self.seen = pages;
         let wanted = u64::from(pages) + STEP / 5;
         self.durability == Durability::Power && (FEW..FULL).contains(&pages) && self.space < HEADER + wanted * FRAME
+    }
+
+    /// Writes zeros at the end of the file, up to `length`: SQLite takes them for no page of the log.
+    fn extend(&mut self, length: u64) -> io::Result<u64> {
+        let file = match &mut self.opened {
+            Some(file) => file,
+            closed => closed.insert(OpenOptions::new().write(true).open(&self.file)?),
+        };
+        let before = file.seek(SeekFrom::End(0))?;
+        let Some(more) = length.checked_sub(before).and_then(|more| usize::try_from(more).ok()) else {
+            return Ok(before);
+        };
+        let written = file.write_all(&vec![0; more]).and_then(|()| file.sync_all());
+        if let Err(error) = written {
+            file.set_len(before)?;
+            return Err(error);
+        }
+        Ok(length)
     }
 }
 
@@ -83,21 +108,6 @@ fn make_space(log: &mut Log, connection: &Connection, pages: u32) {
     if execute(connection, "BEGIN IMMEDIATE").is_err() {
         return;
     }
-    log.space = extend(&log.file, HEADER + (u64::from(pages) + STEP) * FRAME).unwrap_or(u64::MAX);
+    log.space = log.extend(HEADER + (u64::from(pages) + STEP) * FRAME).unwrap_or(u64::MAX);
     let _ = execute(connection, "ROLLBACK");
-}
-
-/// Writes zeros at the end of a file, up to `length`: SQLite takes them for no page of the log.
-fn extend(file: &Path, length: u64) -> io::Result<u64> {
-    let mut file = OpenOptions::new().write(true).open(file)?;
-    let before = file.seek(SeekFrom::End(0))?;
-    let Some(more) = length.checked_sub(before).and_then(|more| usize::try_from(more).ok()) else {
-        return Ok(before);
-    };
-    let written = file.write_all(&vec![0; more]).and_then(|()| file.sync_all());
-    if let Err(error) = written {
-        file.set_len(before)?;
-        return Err(error);
-    }
-    Ok(length)
 }

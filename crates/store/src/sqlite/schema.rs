@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::disk::{private, private_folder};
+use super::place::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Durability, Options};
 
@@ -89,32 +89,59 @@ const APPLICATION: i32 = 0x5475_726e;
 /// How long to wait for another process before giving up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long to wait for those who open a file that has several names.
+const NAMES: Duration = Duration::from_secs(1);
+
 /// How long to wait for those who read; they are done in moments.
 const READERS: Duration = Duration::from_secs(3);
 
+/// Refuses a database that another process has open by another of its names. SQLite keeps a log beside each name, and two
+/// logs of one database destroy it.
+pub(super) fn check_names(place: &Place) -> Result<()> {
+    if !place.has_other_names() || place.is_in_use() {
+        return Ok(());
+    }
+    let connection = connect(&place.file)?;
+    connection.busy_timeout(NAMES).map_err(failed)?;
+    pragma(&connection, "locking_mode", "EXCLUSIVE")?;
+    // Whoever uses this name has files beside it by now.
+    match connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(failed) {
+        Err(error) if error.kind() == ErrorKind::Unavailable && place.is_in_use() => Ok(()),
+        Err(error) if error.kind() == ErrorKind::Unavailable => {
+            let what = "another process has the store open by another name of its file (a hard link)";
+            Err(Error::new(ErrorKind::Unavailable, what).hint("open it by that name; a store should have only one"))
+        }
+        done => done,
+    }
+}
+
 /// Opens the file for the one who writes, and brings it to the newest version.
 pub(super) fn open_writer(file: &Path, options: &Options) -> Result<Connection> {
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        private_folder(folder).map_err(|error| Error::no_folder(folder, error))?;
-    }
-    // SQLite gives its companions the rights of the file; it must be there, and private, before.
-    private().append(true).create(true).open(file).map_err(|error| Error::io("open the store", file, error))?;
     patiently(|| try_writer(file, options))
 }
 
 fn try_writer(file: &Path, options: &Options) -> Result<Connection> {
     let mut connection = connect(file)?;
+    // SQLite opens a file that it may not write to all the same.
+    if connection.is_readonly(rusqlite::MAIN_DB).map_err(failed)? {
+        return Err(Error::new(ErrorKind::Io, "the store may not be written to").hint("check the rights of the file"));
+    }
     // Whether the content of the file is ours must be known before anything in it is changed.
     check_owner(&connection).map_err(|error| error.file(file))?;
     pragma(&connection, "journal_mode", "WAL")?;
-    let synchronous = match options.durability {
-        Durability::Power => "FULL",
-        Durability::Process => "NORMAL",
-    };
-    pragma(&connection, "synchronous", synchronous)?;
+    set_durability(&connection, options.durability)?;
     pragma(&connection, "secure_delete", "FAST")?;
     migrate(&mut connection).map_err(|error| error.file(file))?;
     Ok(connection)
+}
+
+/// Commits survive what this level says from now on.
+pub(super) fn set_durability(connection: &Connection, durability: Durability) -> Result<()> {
+    let synchronous = match durability {
+        Durability::Power => "FULL",
+        Durability::Process => "NORMAL",
+    };
+    pragma(connection, "synchronous", synchronous)
 }
 
 /// Opens the file for someone who only reads.

@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
-use turnkeep_model::SessionId;
 
 use super::chain::{signed, unsigned};
-use super::check::check_session;
 use super::desk::Desk;
 use super::schema::{failed, migrate};
 use super::{heads, words};
@@ -16,18 +14,8 @@ use crate::verify::Finding;
 /// What belongs to a session row, by its number.
 const BELONGINGS: [&str; 5] = ["head", "tag", "fork", "fork_tag", "unindexed"];
 
-/// Checks one session, or what is not of any one; `lost` commits were in the log that cannot be read.
-pub(super) fn check(desk: &mut Desk, session: Option<&SessionId>, lost: usize) -> Result<Vec<Finding>> {
-    if let Some(session) = session {
-        return check_session(desk, session);
-    }
-    let mut findings = check_all(desk)?;
-    let what = format!("the last {lost} commits of the log cannot be read");
-    findings.extend((lost > 0).then(|| damaged(what)));
-    Ok(findings)
-}
-
-fn check_all(desk: &mut Desk) -> Result<Vec<Finding>> {
+/// Checks what is not of any one session.
+pub(super) fn check(desk: &mut Desk) -> Result<Vec<Finding>> {
     let mut findings = check_pages(desk)?;
     if tables(&desk.connection)? != tables(&fresh()?)? {
         findings.push(damaged("the tables are not those that this program makes".to_owned()));

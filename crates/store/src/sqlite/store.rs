@@ -1,23 +1,22 @@
 //! The store over its writing thread and its readers.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use turnkeep_model::{Batch, Head, Seq, SessionId};
 
-use super::chain::{Segment, newest_dictionary, signed};
-use super::desk::{Desk, Writer};
-use super::dictionary::{Dictionaries, Dictionary, Effort, train};
+use super::chain::Segment;
+use super::damage::Damage;
+use super::desk::Desk;
 use super::heads::{Made, Worth};
 use super::pack::check_length;
-use super::schema::{failed, open_reader};
 use super::search::Progress;
-use super::tail::unreachable_commits;
-use super::{account, append, erase, gc, heads, lease, remove, repair, search, sound};
+use super::shared::Shared;
+use super::{account, append, check, damage, erase, gc, heads, lease, remove, repair, search, sound};
 use crate::error::{Error, Result};
-use crate::options::{Notice, Options};
+use crate::options::Options;
 use crate::power::{
     Accounting, Claim, Erased, Freed, HeadCache, Hit, Indexed, Lease, Leases, Maintenance, Repair, Repaired, Retention,
     Search, SearchQuery, Usage,
@@ -26,10 +25,6 @@ use crate::query::{Page, Query};
 use crate::store::{Batches, BoxFuture, Deleted, Store, check_id, has_powers};
 use crate::verify::Finding;
 use crate::window::Window;
-use crate::work::Workers;
-
-/// How many threads read.
-const READERS: usize = 4;
 
 /// About how many bytes of lines are read at once, and how many such pages at the same time.
 const PAGE: u64 = 1 << 18;
@@ -41,36 +36,25 @@ const SHARES: u64 = 4;
 const SHORTEST: u64 = 1 << 16;
 
 /// One SQLite file.
+///
+/// Stores of one file in a process, by whatever path it was opened, share its connections: they see each other's appends,
+/// and the file is closed with the last of them. Each keeps its own `max_batch`, clock and listener; where one of them asks
+/// for [`Durability::Power`](crate::Durability::Power), all of them have it.
 pub struct SqliteStore {
-    /// Before the writer: the last connection that is closed writes the log back and removes it.
-    readers: Workers<Result<Desk>>,
-    writer: Arc<Writer>,
-    dictionaries: Arc<Dictionaries>,
+    shared: Arc<Shared>,
     options: Options,
-    /// How many commits stood in the log, when the store was opened, that cannot be read.
-    lost: usize,
 }
 
 impl SqliteStore {
     /// Opens the file; makes it if need be, for its owner alone.
     ///
     /// # Errors
-    /// `Unsupported` if the file is another program's or a newer version's, `Io` where it cannot be opened.
+    /// `Unsupported` if the file is another program's or a newer version's, or is not a file; `Io` where it cannot be
+    /// opened; `Corrupt` where commits in its log were lost and no listener hears of it, and where an empty database has a
+    /// log.
     pub fn open(file: &Path, options: Options) -> Result<SqliteStore> {
-        SqliteStore::start(file, options).map_err(|error| error.file(file))
-    }
-
-    fn start(file: &Path, options: Options) -> Result<SqliteStore> {
-        let lost = unreachable_commits(file);
-        if lost > 0 {
-            options.listener.tell(Notice::LostCommits { count: lost });
-        }
-        let load = |connection: &rusqlite::Connection| Dictionaries::new(newest_dictionary(connection)?, Effort::Usual);
-        let (writer, dictionaries) = Writer::start(file, &options, load)?;
-        let (path, shared, clock) = (PathBuf::from(file), Arc::clone(&dictionaries), options.clock.clone());
-        let make = move || Ok(Desk::new(open_reader(&path)?, Arc::clone(&shared), clock.clone()));
-        let readers = Workers::start(READERS, make);
-        Ok(SqliteStore { readers, writer: Arc::new(writer), dictionaries, options, lost })
+        let shared = Shared::open(file, &options).map_err(|error| error.file(file))?;
+        Ok(SqliteStore { shared, options })
     }
 
     /// Runs a job on a reading connection, as of one moment.
@@ -78,47 +62,43 @@ impl SqliteStore {
         &self,
         job: impl FnOnce(&mut Desk) -> Result<T> + Send + 'static,
     ) -> BoxFuture<'static, Result<T>> {
-        self.readers.run(move |desk| {
-            let desk = desk.as_mut().map_err(|error| error.clone())?;
-            desk.connection.execute_batch("BEGIN").map_err(failed)?;
-            let result = job(desk);
-            desk.connection.execute_batch("COMMIT").map_err(failed)?;
-            result
-        })
+        self.shared.look(self.options.clock.clone(), job)
     }
 
-    /// Trains a dictionary beside everything else, once there is enough to learn from.
-    fn learn(&self, line: &str) {
-        let Some((bytes, sizes)) = self.dictionaries.gather(line) else {
-            return;
-        };
-        let writer = Arc::downgrade(&self.writer);
-        std::thread::spawn(move || {
-            if let (Some(trained), Some(writer)) = (train(&bytes, &sizes), writer.upgrade()) {
-                drop(writer.submit(move |desk| keep_dictionary(desk, trained)));
-            }
-        });
+    /// Runs a job in a transaction that it may share with others.
+    fn submit<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Desk) -> Result<T> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
+        self.shared.writer.submit(self.timed(job))
+    }
+
+    /// Runs a job on the writing connection, outside of any transaction.
+    fn alone<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Desk) -> Result<T> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
+        self.shared.writer.alone(self.timed(job))
+    }
+
+    /// A job that goes by the clock of this store.
+    fn timed<T>(
+        &self,
+        job: impl FnOnce(&mut Desk) -> Result<T> + Send + 'static,
+    ) -> impl FnOnce(&mut Desk) -> Result<T> + Send + 'static {
+        let clock = self.options.clock.clone();
+        move |desk| {
+            desk.clock = clock;
+            job(desk)
+        }
     }
 
     fn save_head(&self, Made { sid, head, worth }: Made) {
         if worth == Worth::Saving {
             // Nobody waits for a cache.
-            drop(self.writer.submit(move |desk| heads::save(desk, sid, &head)));
+            drop(self.submit(move |desk| heads::save(desk, sid, &head)));
         }
     }
-}
-
-fn keep_dictionary(desk: &mut Desk, bytes: Vec<u8>) -> Result<()> {
-    let data = desk.dictionaries.compress_plain(&bytes)?;
-    desk.connection
-        .execute(
-            "INSERT INTO dictionary (raw, data) VALUES (?1, ?2)",
-            rusqlite::params![signed(bytes.len() as u64), data],
-        )
-        .map_err(failed)?;
-    let id = desk.connection.last_insert_rowid();
-    desk.dictionaries.adopt(Dictionary { id, bytes });
-    Ok(())
 }
 
 /// The ranges of a journal to read after `after`, each of about one page.
@@ -150,10 +130,10 @@ fn first_or_pages(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<(V
 
 impl Store for SqliteStore {
     fn append<'a>(&'a self, session: &'a SessionId, at: Seq, batch: &'a Batch) -> BoxFuture<'a, Result<Seq>> {
-        match append::ready(session, at, batch, self.options.max_batch, &self.dictionaries) {
+        match append::ready(session, at, batch, self.options.max_batch, &self.shared.dictionaries) {
             Ok(ready) => {
-                self.learn(&ready.line);
-                self.writer.submit(move |desk| append::append(desk, &ready))
+                self.shared.learn(&ready.line);
+                self.submit(move |desk| append::append(desk, &ready))
             }
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }
@@ -182,12 +162,12 @@ impl Store for SqliteStore {
             return Box::pin(std::future::ready(Err(error)));
         }
         let (session, child) = (session.clone(), child.clone());
-        self.writer.submit(move |desk| append::fork(desk, &session, at, &child))
+        self.submit(move |desk| append::fork(desk, &session, at, &child))
     }
 
     fn delete<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<Deleted>> {
         let session = session.clone();
-        self.writer.submit(move |desk| remove::delete(desk, &session))
+        self.submit(move |desk| remove::delete(desk, &session))
     }
 
     has_powers! {
@@ -209,7 +189,7 @@ impl Search for SqliteStore {
         Box::pin(async move {
             let (mut done, all) = (0, self.look(|desk| search::behind(desk)).await?);
             // In steps, so that nobody who appends waits for long.
-            while let Progress::More(caught_up) = self.writer.alone(search::index_some).await? {
+            while let Progress::More(caught_up) = self.alone(search::index_some).await? {
                 done += caught_up;
                 told(Indexed { done, all: all.max(done) });
             }
@@ -221,22 +201,22 @@ impl Search for SqliteStore {
 impl Leases for SqliteStore {
     fn claim_next<'a>(&'a self, claim: &'a Claim) -> BoxFuture<'a, Result<Option<Lease>>> {
         let claim = claim.clone();
-        self.writer.submit(move |desk| lease::claim_next(desk, &claim))
+        self.submit(move |desk| lease::claim_next(desk, &claim))
     }
 
     fn claim<'a>(&'a self, session: &'a SessionId, claim: &'a Claim) -> BoxFuture<'a, Result<Lease>> {
         let (session, claim) = (session.clone(), claim.clone());
-        self.writer.submit(move |desk| lease::claim(desk, &session, &claim))
+        self.submit(move |desk| lease::claim(desk, &session, &claim))
     }
 
     fn renew<'a>(&'a self, lease: &'a Lease, time: Duration) -> BoxFuture<'a, Result<Lease>> {
         let lease = lease.clone();
-        self.writer.submit(move |desk| lease::renew(desk, &lease, time))
+        self.submit(move |desk| lease::renew(desk, &lease, time))
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<()>> {
         let lease = lease.clone();
-        self.writer.submit(move |desk| lease::release(desk, &lease))
+        self.submit(move |desk| lease::release(desk, &lease))
     }
 }
 
@@ -261,7 +241,7 @@ impl HeadCache for SqliteStore {
     }
 
     fn forget(&self) -> BoxFuture<'_, Result<()>> {
-        self.writer.submit(heads::forget)
+        self.submit(heads::forget)
     }
 }
 
@@ -274,13 +254,14 @@ impl Accounting for SqliteStore {
 impl Maintenance for SqliteStore {
     fn gc<'a>(&'a self, retention: &'a Retention) -> BoxFuture<'a, Result<Freed>> {
         let retention = *retention;
-        self.writer.alone(move |desk| gc::gc(desk, &retention))
+        self.alone(move |desk| gc::gc(desk, &retention))
     }
 
     fn erase<'a>(&'a self, session: &'a SessionId, seq: Option<Seq>, needle: &'a str) -> BoxFuture<'a, Result<Erased>> {
-        let (session, needle) = (session.clone(), needle.to_owned());
-        self.writer.alone(move |desk| {
+        let (session, needle, file) = (session.clone(), needle.to_owned(), self.shared.file.clone());
+        self.alone(move |desk| {
             let erased = super::desk::transact(desk, |desk| erase::erase(desk, &session, seq, &needle))?;
+            damage::empty(&file)?;
             erase::scour(desk)?;
             Ok(erased)
         })
@@ -289,11 +270,23 @@ impl Maintenance for SqliteStore {
 
 impl Repair for SqliteStore {
     fn check<'a>(&'a self, session: Option<&'a SessionId>) -> BoxFuture<'a, Result<Vec<Finding>>> {
-        let (session, lost) = (session.cloned(), self.lost);
-        self.look(move |desk| sound::check(desk, session.as_ref(), lost))
+        let (session, file) = (session.cloned(), self.shared.file.clone());
+        self.look(move |desk| match session {
+            Some(session) => check::check_session(desk, &session),
+            None => {
+                let mut findings = sound::check(desk)?;
+                findings.extend(damage::kept(&file)?.iter().map(Damage::finding));
+                Ok(findings)
+            }
+        })
     }
 
     fn repair(&self) -> BoxFuture<'_, Result<Vec<Repaired>>> {
-        self.writer.alone(repair::repair)
+        self.alone(repair::repair)
+    }
+
+    fn clear(&self) -> BoxFuture<'_, Result<Vec<Finding>>> {
+        let file = self.shared.file.clone();
+        self.alone(move |_| Ok(damage::clear(&file)?.iter().map(Damage::cleared).collect()))
     }
 }

@@ -12,22 +12,22 @@ use std::path::Path;
 const HEADER: usize = 32;
 const FRAME: usize = 24;
 
-/// The size of a page where the database does not tell.
+/// The size of a page where the log does not tell.
 const USUAL_PAGE: usize = 4096;
 
-/// How many commits of the log of this database cannot be reached.
-pub(super) fn unreachable_commits(database: &Path) -> usize {
-    let mut name = database.as_os_str().to_owned();
-    name.push("-wal");
-    let read = || Some(Log { bytes: fs::read(&name).ok()?, page: page_size(database) });
-    let Some(first) = read().map(|log| log.broken()) else {
-        return 0;
-    };
-    if first.commits == 0 {
-        return 0;
-    }
+/// A log with commits that cannot be reached.
+pub(super) struct Unreachable {
+    pub(super) log: Vec<u8>,
+    pub(super) commits: usize,
+}
+
+/// The commits of a log that cannot be reached, if there are any.
+pub(super) fn unreachable(log: &Path) -> Option<Unreachable> {
+    let first = Log::read(log)?;
+    let broken = first.broken();
     // Someone may be writing: then it is elsewhere by now.
-    read().map(|log| log.broken()).filter(|again| *again == first).map_or(0, |broken| broken.commits)
+    let still = broken.commits > 0 && Log::read(log)?.broken() == broken;
+    still.then_some(Unreachable { log: first.bytes, commits: broken.commits })
 }
 
 /// Where a log ends for SQLite, and how many commits behind that were lost.
@@ -43,6 +43,13 @@ struct Log {
 }
 
 impl Log {
+    fn read(file: &Path) -> Option<Log> {
+        // Reading a named pipe would wait for someone at its other end.
+        fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
+        let bytes = fs::read(file).ok()?;
+        Some(Log { page: page_size(&bytes), bytes })
+    }
+
     fn broken(&self) -> Broken {
         let (header, rest) = self.bytes.split_at_checked(HEADER).unwrap_or_default();
         let salts = header.get(16..24).unwrap_or_default();
@@ -182,14 +189,10 @@ fn pair(bytes: &[u8], at: usize) -> Option<[u32; 2]> {
     Some([word(bytes, at)?, word(bytes, at + 4)?])
 }
 
-/// The size of a page of a database, as its first page says.
-fn page_size(database: &Path) -> usize {
-    use std::io::Read;
-    let mut start = [0; 18];
-    let read = fs::File::open(database).and_then(|mut file| file.read_exact(&mut start));
-    match (read, start) {
-        (Ok(()), [.., 0, 1]) => 1 << 16,
-        (Ok(()), [.., high, low]) if high >= 2 && low == 0 && high.is_power_of_two() => usize::from(high) << 8,
+/// The size of a page, as the head of the log tells. A changed bit makes it no size that a page can have.
+fn page_size(log: &[u8]) -> usize {
+    match word(log, 8).and_then(|size| usize::try_from(size).ok()) {
+        Some(size @ 512..=65536) if size.is_power_of_two() => size,
         _ => USUAL_PAGE,
     }
 }

@@ -33,7 +33,7 @@ fn the_user() {
     let url = std::env::var(URL).unwrap();
     let store = match open(&url) {
         Ok(store) => store,
-        Err(error) => return println!("\nrefused {:?}", error.kind()),
+        Err(error) => return println!("\nrefused {:?}: {error}; help: {:?}", error.kind(), error.remedy()),
     };
     let mut at = block_on(store.last(&id("s"))).unwrap_or_default();
     for _ in 0..400 {
@@ -122,6 +122,113 @@ fn a_disk_without_room(scheme: &str) {
     let findings = block_on(store.verify(&id("s"))).unwrap().findings;
     assert!(findings.iter().all(|finding| matches!(finding, Finding::TornTail { .. })), "{findings:?}");
     block_on(store.append(&id("s"), acknowledged, &said(acknowledged, "on"))).unwrap();
+}
+
+/// Opens a store where so many threads can be started, and no more.
+fn with_few_threads(scheme: &str) {
+    if let Some(reason) = Home::missing(scheme) {
+        return eprintln!("skipped: {scheme} ({reason})");
+    }
+    let (_kept, program) = program();
+    for threads in [1, 2, 3, 4, 6, 8] {
+        let home = Home::new(scheme);
+        allow(home.folder(), 0o777);
+
+        // Shells differ in the letter.
+        let told = user(&home, &program, &format!("ulimit -u {threads} 2>/dev/null || ulimit -p {threads};"));
+
+        let refused = told.lines().find(|line| line.starts_with("refused")).unwrap_or_default();
+        assert!(refused.is_empty() || refused.contains("Unavailable"), "{threads}: {told}");
+        assert!(refused.is_empty() || refused.contains("raise the limit of processes"), "{threads}: {told}");
+        assert!(threads > 1 || !refused.is_empty(), "one thread is not enough: {told}");
+    }
+}
+
+#[test]
+fn file_that_cannot_start_threads_is_refused_with_a_remedy() {
+    with_few_threads("file");
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn sqlite_that_cannot_start_threads_is_refused_with_a_remedy() {
+    with_few_threads("sqlite");
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn postgres_that_cannot_start_threads_is_refused_with_a_remedy() {
+    with_few_threads("postgres");
+}
+
+/// Makes something that is not a file.
+type Made = (&'static str, fn(&Path));
+
+const NO_FILES: &[Made] = &[
+    ("a directory", |path| fs::create_dir(path).unwrap()),
+    ("a named pipe", |path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success())),
+    ("a socket", |path| drop(std::os::unix::net::UnixListener::bind(path).unwrap())),
+    ("a device", |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap()),
+];
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn sqlite_refuses_what_is_not_a_file() {
+    for (what, make) in NO_FILES {
+        let home = Home::new("sqlite");
+        make(&home.path());
+
+        let Err(error) = open(&home.url()) else { panic!("{what} was opened") };
+
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{what}: {error}");
+        assert!(error.to_string().contains(what.trim_start_matches("a ")), "{what}: {error}");
+        assert!(error.remedy().unwrap().contains("name a file"), "{what}");
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn sqlite_waits_for_nobody_at_a_log_that_is_not_a_file() {
+    for (what, make) in NO_FILES {
+        for suffix in ["-wal", "-shm"] {
+            let home = Home::new("sqlite");
+            drop(home.open());
+            make(Path::new(&format!("{}{suffix}", home.path().display())));
+
+            let Err(error) = open(&home.url()) else { panic!("{what} was opened as {suffix}") };
+
+            assert!(error.remedy().is_some(), "{what} {suffix}: {error}");
+        }
+    }
+}
+
+#[test]
+fn file_refuses_what_is_not_a_folder() {
+    for (what, make) in &NO_FILES[1..] {
+        let home = Home::new("file");
+        make(&home.path());
+
+        let Err(error) = open(&home.url()) else { panic!("{what} was opened") };
+
+        assert_eq!((error.kind(), error.remedy()), (ErrorKind::Io, Some("name another place")), "{what}: {error}");
+    }
+}
+
+#[test]
+fn file_waits_for_nobody_at_what_is_not_a_journal() {
+    for (what, make) in NO_FILES {
+        for name in ["s.turnkeep.jsonl", ".lock"] {
+            let home = Home::new("file");
+            fs::create_dir(home.path()).unwrap();
+            make(&home.path().join(name));
+            let store = open(&home.url()).unwrap();
+
+            let refused = block_on(store.append(&id("s"), Seq::START, &said(Seq(0), "a"))).unwrap_err();
+
+            assert_eq!(refused.kind(), ErrorKind::Io, "{what} as {name}: {refused}");
+            assert!(refused.remedy().is_some(), "{what} as {name}");
+        }
+    }
 }
 
 #[test]

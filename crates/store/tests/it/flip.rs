@@ -237,7 +237,7 @@ fn a_bit_that_changes_in_an_sqlite_file_is_noticed() {
 
 /// A home with what the process that had the other one open left when it was killed.
 #[cfg(feature = "sqlite")]
-fn killed(home: &Home) -> Home {
+pub(crate) fn killed(home: &Home) -> Home {
     let left = Home::new("sqlite");
     for suffix in ["", "-wal"] {
         let name = |home: &Home| PathBuf::from(format!("{}{suffix}", home.path().display()));

@@ -1,8 +1,11 @@
 //! What holds for stores.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod damage;
 #[cfg(unix)]
 mod denied;
+#[cfg(unix)]
+mod double;
 #[cfg(feature = "sqlite")]
 mod erase;
 mod flip;
@@ -11,6 +14,8 @@ mod flip_rows;
 mod folder;
 #[cfg(all(unix, feature = "postgres"))]
 mod frozen;
+#[cfg(unix)]
+mod full;
 mod growth;
 mod kill;
 mod laws;
@@ -21,6 +26,8 @@ mod outage;
 mod postgres;
 #[cfg(all(unix, feature = "sqlite"))]
 mod power;
+#[cfg(all(unix, feature = "postgres"))]
+mod silent;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(all(unix, feature = "postgres"))]

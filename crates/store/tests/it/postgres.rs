@@ -145,7 +145,9 @@ fn a_server_that_only_takes_reads_is_read_and_refuses_appends() {
     let forked = block_on(store.fork(&id("s"), last, &id("fork"))).unwrap_err();
 
     assert_eq!((refused.kind(), forked.kind()), (ErrorKind::Io, ErrorKind::Io));
-    assert_eq!(refused.remedy(), Some("the server only takes reads; name the primary one"));
+    let remedy =
+        "the server only takes reads: name the primary, or a user whose `default_transaction_read_only` is off";
+    assert_eq!(refused.remedy(), Some(remedy));
     assert_eq!(block_on(store.load(&id("s"))).unwrap().seq, last);
     assert_eq!(block_on(home.open().append(&id("s"), last, &said(last, "on"))).unwrap(), last.next());
 }

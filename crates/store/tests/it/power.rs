@@ -115,6 +115,26 @@ fn without_syncs_a_loss_of_power_would_be_seen() {
     assert!(block_on(dark.last(&id("a"))).is_err());
 }
 
+#[test]
+fn a_second_opening_that_asks_for_more_durability_gets_it_for_all() {
+    let home = TempDir::new().unwrap();
+    let watch = Watch::new(home.path(), Keep::Nothing);
+    let first = open(home.path(), Durability::Process).unwrap();
+    let syncs_of_an_append = |at: Seq| {
+        let before = watch.count("store.db").syncs;
+        block_on(first.append(&id("a"), at, &said(at, "on"))).unwrap();
+        watch.count("store.db").syncs - before
+    };
+    block_on(first.append(&id("a"), Seq::START, &said(Seq::START, "on"))).unwrap();
+    assert_eq!(syncs_of_an_append(Seq(1)), 0);
+
+    let second = open(home.path(), Durability::Power).unwrap();
+
+    assert!(syncs_of_an_append(Seq(2)) > 0);
+    drop(second);
+    assert!(syncs_of_an_append(Seq(3)) > 0, "it stays until the file is closed");
+}
+
 /// Fails writes and syncs from every one on; `bad` of them.
 fn fails_at_every_write(fault: Fault, bad: u32) {
     for good in 0.. {

@@ -1,7 +1,7 @@
 //! `turnkeep import`, `export` and `copy`
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 
 use futures_util::StreamExt;
@@ -25,7 +25,9 @@ use crate::terminal::{counted, json_bytes};
 use crate::visible::visible_line;
 
 pub(crate) fn import(args: &Import) -> Ending {
-    lasting(&args.place.url()?)?;
+    let url = args.place.url()?;
+    lasting(&url)?;
+    not_itself(&url, &args.files)?;
     let store = args.place.open()?;
     let mut each = Each::new(args.json.into(), Progress::of("import", args.files.len()));
     for file in &args.files {
@@ -80,6 +82,20 @@ fn lasting(url: &str) -> Result<(), Stop> {
             Err(Stop::Usage(what, "name one that stays, as in sqlite:PATH or file:DIR".to_owned()))
         }
         Some(Keeps::Forever) | None => Ok(()),
+    }
+}
+
+/// Refuses the file of the store: whoever reads it beside SQLite takes SQLite's locks away.
+fn not_itself(url: &str, files: &[PathBuf]) -> Result<(), Stop> {
+    let Some(store) = file_of_store(url).and_then(|file| file.canonicalize().ok()) else {
+        return Ok(());
+    };
+    match files.iter().find(|file| file.canonicalize().is_ok_and(|file| file == store)) {
+        Some(file) => {
+            let what = format!("{} is the store itself", visible_line(&file.display().to_string()));
+            Err(Stop::Usage(what, "its sessions are there already; --store URL names another store".to_owned()))
+        }
+        None => Ok(()),
     }
 }
 

@@ -3,13 +3,15 @@
 use pollster::block_on;
 use turnkeep_model::json::Node;
 use turnkeep_model::{Json, SessionId};
-use turnkeep_store::{Copying, Error, ErrorKind, Finding, Repaired, Retention, Store, StoreExt, Usage, Verified};
+use turnkeep_store::{
+    Copying, Error, ErrorKind, Finding, Repair, Repaired, Retention, Store, StoreExt, Usage, Verified,
+};
 
 use super::super::Ending;
 use crate::exit::{Exit, Stop};
 use crate::progress::Progress;
 use crate::report::{object, texts};
-use crate::store_args::{Du, Gc, Verify};
+use crate::store_args::{Du, Gc, Verify, cleared};
 use crate::terminal::{DIM, GREEN, RED, counted, print, print_json, say, table, table_text};
 use crate::visible::visible_line;
 
@@ -17,6 +19,9 @@ pub(crate) fn verify(args: &Verify) -> Ending {
     let store = args.place.there()?;
     if args.repair {
         return repair(&*store, args);
+    }
+    if args.clear {
+        return clear(&*store, args);
     }
     let ids = match &args.id {
         Some(id) => vec![SessionId::new(id.as_str())],
@@ -57,6 +62,7 @@ fn repair(store: &dyn Store, args: &Verify) -> Ending {
     let Some(repair) = store.repair() else {
         return Err(cannot("this store cannot be repaired"));
     };
+    let cleared = clear_findings(repair)?;
     let repaired = block_on(repair.repair())?;
     if args.json {
         let one = |one: &Repaired| {
@@ -67,13 +73,41 @@ fn repair(store: &dyn Store, args: &Verify) -> Ending {
                 ("made_anew", texts(&one.anew)),
             ])
         };
-        print_json(&object([("repaired", Json::from(repaired.iter().map(one).collect::<Vec<_>>()))]))?;
+        let repaired = Json::from(repaired.iter().map(one).collect::<Vec<_>>());
+        print_json(&object([("repaired", repaired), ("cleared", texts(&cleared))]))?;
         return Ok(Exit::Ok);
     }
-    let mut text: String = repaired.iter().map(repaired_text).collect();
+    let mut text: String = cleared.iter().map(|what| cleared_text(what)).collect();
+    text.extend(repaired.iter().map(repaired_text));
     text.push_str(&format!("repaired {}\n", counted(repaired.len(), "session", "sessions")));
     print(&text)?;
     Ok(Exit::Ok)
+}
+
+/// Clears findings that are kept until someone has dealt with them, and says which they were.
+fn clear(store: &dyn Store, args: &Verify) -> Ending {
+    let Some(repair) = store.repair() else {
+        return Err(cannot("this store keeps no findings"));
+    };
+    let cleared = clear_findings(repair)?;
+    if args.json {
+        print_json(&object([("cleared", texts(&cleared))]))?;
+        return Ok(Exit::Ok);
+    }
+    let mut text: String = cleared.iter().map(|what| cleared_text(what)).collect();
+    text.push_str(&format!("cleared {}\n", counted(cleared.len(), "finding", "findings")));
+    print(&text)?;
+    Ok(Exit::Ok)
+}
+
+fn clear_findings(repair: &dyn Repair) -> Result<Vec<String>, Stop> {
+    let findings = block_on(repair.clear())?;
+    cleared();
+    Ok(findings.iter().map(words).collect())
+}
+
+fn cleared_text(what: &str) -> String {
+    format!("cleared: {}\n", visible_line(what))
 }
 
 fn repaired_text(Repaired { session, last, lost, anew }: &Repaired) -> String {

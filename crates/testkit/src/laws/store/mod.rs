@@ -10,6 +10,7 @@ mod keep;
 mod lease;
 mod list;
 mod load;
+mod open;
 mod power;
 mod script;
 mod search;
@@ -41,6 +42,7 @@ pub use load::{
     generated_journals_come_back, imports_at_once_are_one, imports_of_one_journal_are_one,
     lines_are_those_of_the_journal, load_is_the_fold, turns_come_one_by_one_as_they_fold, windows_are_the_end,
 };
+pub use open::openings_are_one_store;
 pub use power::{
     accounts_add_up, erased_texts_are_gone_and_leave_a_mark, erasing_leaves_what_stands_around,
     erasing_reaches_the_past_of_deleted_sessions, erasing_takes_what_is_named, forks_cost_next_to_nothing,

@@ -49,6 +49,7 @@ laws! { $ [
     unusable_input_is_refused = on_store!(unusable_input_is_refused),
     five_megabytes_are_stored = on_store!(five_megabytes_are_stored),
     survives_reopen = |home| block_on(super::survives_reopen(home)),
+    openings_are_one_store = |home| block_on(super::openings_are_one_store(home)),
     paging_is_stable = on_store!(paging_is_stable),
     one_page_can_hold_every_session = on_store!(one_page_can_hold_every_session),
     metadata_is_listed_page_by_page = on_store!(metadata_is_listed_page_by_page),
