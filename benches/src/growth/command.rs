@@ -27,9 +27,16 @@ const LONG: [usize; 3] = [2, 20, 200];
 /// How many megabytes the one line of a journal has.
 const LINES: [usize; 3] = [1, 10, 100];
 
-/// The formats that hold whole sessions, of each family one that is written by another path.
-const FORMATS: &[&str] =
-    &["turnkeep", "turnkeep.yaml", "markdown", "openai.chat", "anthropic.messages", "geppetto.turn"];
+/// Formats of whole sessions, and the memory that each may take for a byte of its output. What is written as a wire, or as
+/// another program's document, is read back to tell what was lost, and so takes more.
+const FORMATS: &[(&str, f64)] = &[
+    ("turnkeep", 3.0),
+    ("turnkeep.yaml", 3.0),
+    ("markdown", 3.0),
+    ("openai.chat", 8.0),
+    ("anthropic.messages", 8.0),
+    ("geppetto.turn", 8.0),
+];
 
 pub(super) fn all(report: &mut Report, scratch: &Path) -> Outcome<()> {
     let Some(program) = program()? else {
