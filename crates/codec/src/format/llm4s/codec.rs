@@ -66,7 +66,7 @@ impl Codec for StateCodec {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        let Ok(document) = input.document() else { return Guess::no() };
+        let Some(document) = input.object() else { return Guess::no() };
         let node = &document.node;
         let present = STATE.iter().filter(|key| node.get(key).is_some()).count();
         let messages = node.get("conversation").and_then(|conversation| conversation.get("messages"));
@@ -127,7 +127,7 @@ impl Codec for SessionCodec {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        let Ok(document) = input.document() else { return Guess::no() };
+        let Some(document) = input.object() else { return Guess::no() };
         let node = &document.node;
         let has = |key: &&str| node.get(key).is_some();
         if !SESSION.iter().all(has) {

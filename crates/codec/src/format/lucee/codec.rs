@@ -7,7 +7,7 @@ use super::document::{SESSION_KEYS, known};
 use super::encode::Parts;
 use super::{decode, encode, read, write};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Spec};
-use crate::input::{Input, Syntax};
+use crate::input::{Form, Input, Syntax};
 use crate::sniff::Guess;
 use crate::{honest, json5};
 
@@ -38,9 +38,10 @@ impl Codec for SessionCodec {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        match input.document() {
-            Ok(document) if document.syntax == Syntax::Json => guess(&document.node),
-            _ => sniff_json5(input),
+        match (input.top().form, input.object()) {
+            (_, Some(document)) if document.syntax == Syntax::Json => guess(&document.node),
+            (Form::Yaml | Form::Other, _) => sniff_json5(input),
+            _ => Guess::no(),
         }
     }
 
