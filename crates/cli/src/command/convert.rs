@@ -11,7 +11,7 @@ use crate::args::{Convert, is_dash, source_of};
 use crate::exit::{Exit, Stop};
 use crate::policy_args::Manner;
 use crate::reduce_args::Packing;
-use crate::report::{self, object, say_losses, texts};
+use crate::report::{self, object, say_losses};
 use crate::terminal::{json_bytes, print_bytes};
 
 /// What a conversion gave.
@@ -55,6 +55,7 @@ pub(super) fn opening(args: &Convert) -> Result<OpenOptions> {
 pub(super) fn convert(args: &Convert, opening: &OpenOptions, target: &Target, source: Source) -> Result<Converted> {
     let name = source.name().to_owned();
     let Opened { mut archive, mut losses, format, ambiguous, .. } = opening.open_source(source)?;
+    report::say_ambiguous(&name, format, &ambiguous);
     let manner = if args.compat { Manner::Original } else { Manner::Ours };
     let pipeline = args.reducing.pipeline(manner, args.model.as_deref(), &archive)?;
     let reduced = condense::applied(&args.condensing, pipeline, &mut archive, target);
@@ -82,8 +83,7 @@ impl Converted {
     /// The report, as a program reads it.
     pub(super) fn as_json(&self) -> Json {
         let losses = ("losses", report::losses(&self.losses));
-        let ambiguous = (!self.ambiguous.is_empty()).then(|| ("ambiguous", texts(&self.ambiguous)));
-        object([("from", self.from.into()), ("to", self.to.into()), losses].into_iter().chain(ambiguous))
+        report::with_ambiguous(object([("from", self.from.into()), ("to", self.to.into()), losses]), &self.ambiguous)
     }
 }
 
