@@ -84,7 +84,13 @@ impl<W: Wire> Codec for WireCodec<W> {
             Form::Object => {
                 records.first().and_then(Json::as_object).map_or_else(Guess::no, |body| self.sniff_body(body))
             }
-            Form::Items | Form::Lines | Form::Events => self.sniff_events(records),
+            Form::Items | Form::Lines | Form::Events => match (self.sniff_events(records), records.as_slice()) {
+                // Some vendors answer with one whole response in a list.
+                (Guess { confidence: Confidence::No, .. }, [Json::Object(only)]) if *form == Form::Items => {
+                    self.0.sniff_response(only).of("stream")
+                }
+                (guess, _) => guess,
+            },
             Form::Yaml | Form::Other => Guess::no(),
         }
     }

@@ -6,8 +6,9 @@ use crate::sniff::Guess;
 
 const ENOUGH: usize = 64;
 
-/// Fields of requests of this wire: settings stand in `options`.
-const FIELDS: &[&str] = &["format", "keep_alive", "messages", "model", "options", "stream", "think", "tools"];
+/// Fields of requests of this wire: settings stand in `options`, but clients are seen to send `temperature` beside them.
+const FIELDS: &[&str] =
+    &["format", "keep_alive", "messages", "model", "options", "stream", "temperature", "think", "tools"];
 
 pub(super) fn request(body: &Object) -> Guess {
     let Some(messages) = body.get("messages").and_then(Json::as_array) else { return Guess::no() };
