@@ -6,7 +6,7 @@ mod typed;
 use std::time::Duration;
 
 use turnkeep_codec::lint::{self, Strictness};
-use turnkeep_codec::{DecodeOptions, EncodeOptions, Input, format};
+use turnkeep_codec::{DecodeOptions, EncodeOptions, Input, format, sniff};
 
 use crate::race::{Times, race, timed};
 use crate::report::{Bound, Report, Row};
@@ -15,7 +15,9 @@ use streams::Stream;
 
 const HISTORY_BYTES: usize = 22_000_000;
 const LINTED_BYTES: usize = 4_000_000;
+const SNIFFED_BYTES: usize = 35_000_000;
 const ROUNDS: usize = 20;
+const FEW_ROUNDS: usize = 5;
 const WIRES: &[&str] =
     &["openai.chat", "openai.responses", "anthropic.messages", "gemini.contents", "ollama.chat", "bedrock.converse"];
 
@@ -24,6 +26,7 @@ pub(crate) fn speed(report: &mut Report, _: &std::path::Path) -> Outcome<()> {
     history(report)?;
     for stream in streams::ALL {
         assembly(report, stream)?;
+        sniffing(report, stream)?;
     }
     WIRES.iter().try_for_each(|wire| rules(report, wire))
 }
@@ -43,6 +46,16 @@ fn assembly(report: &mut Report, stream: &Stream) -> Outcome<()> {
     let times = race(ROUNDS, || decoded(stream.wire, &bytes), || timed(|| (stream.parse)(&bytes)))?;
     let name = format!("{} stream / memchr and serde_json, {} MB", stream.wire, bytes.len() / 1_000_000);
     report.measured(Row::speed(&name, times, Bound::AtLeast(0.33)));
+    Ok(())
+}
+
+/// Telling what a long stream is, against reading it: only its first events are looked at.
+fn sniffing(report: &mut Report, stream: &Stream) -> Outcome<()> {
+    let bytes = stream.long(SNIFFED_BYTES);
+    let sniffed = || timed(|| sniff(&Input::new(&bytes)));
+    let Times { ours, theirs } = race(FEW_ROUNDS, sniffed, || decoded(stream.wire, &bytes))?;
+    let name = format!("{} sniff / decode, stream of {} MB", stream.wire, bytes.len() / 1_000_000);
+    report.measured(Row::time(name, ours, theirs, Bound::AtMost(0.2)));
     Ok(())
 }
 
@@ -84,6 +97,7 @@ mod tests {
             let bytes = (stream.write)();
             assert!((stream.parse)(&bytes).unwrap() > 1_000, "{}", stream.wire);
             decoded(stream.wire, &bytes).unwrap();
+            assert_eq!(sniff(&Input::new(&stream.long(4_000_000))).unwrap().codec.spec().id, stream.wire);
         }
     }
 }

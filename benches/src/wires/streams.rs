@@ -25,6 +25,22 @@ pub(super) const ALL: &[Stream] = &[
     Stream { wire: "ollama.chat", write: ollama, parse: lines::<typed::Line> },
 ];
 
+impl Stream {
+    /// The same stream with the events in its middle repeated until it has `size` bytes.
+    pub(super) fn long(&self, size: usize) -> Vec<u8> {
+        /// How many events at either end stand once: they open and close the answer.
+        const ENDS: usize = 8;
+        let text = String::from_utf8((self.write)()).unwrap_or_default();
+        let between = if text.contains("\n\n") { "\n\n" } else { "\n" };
+        let events: Vec<&str> = text.split_inclusive(between).collect();
+        let (head, rest) = events.split_at(ENDS.min(events.len()));
+        let (middle, tail) = rest.split_at(rest.len().saturating_sub(ENDS));
+        let middle = middle.concat();
+        let times = size / middle.len().max(1);
+        [head.concat(), middle.repeat(times.max(1)), tail.concat()].concat().into_bytes()
+    }
+}
+
 /// The lines of a text, found with `memchr`.
 fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut start = 0;

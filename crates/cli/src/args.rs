@@ -12,6 +12,7 @@ use turnkeep_store::ErrorKind as StoreErrorKind;
 use crate::exit::Stop;
 use crate::policy_args::{RedactFile, Reducing, Tokens};
 use crate::reduce_args::{Condense, Condensing, Packing, Slim};
+use crate::report::say_ambiguous;
 use crate::run_args::{Approve, Deny, Resolve, Resume, Tail};
 use crate::store_args::{Copy, Du, Erase, Export, Find, Fork, Gc, Import, Ls, Place, Rm, Tag, Verify};
 use crate::talk_args::{Ask, Chat, Endpoints, Run};
@@ -148,6 +149,14 @@ impl Reading {
         Limits { max_bytes: self.max_bytes }
     }
 
+    /// Opens a source, and says where it may be of another format just as well.
+    pub(crate) fn open(&self, source: Source) -> Result<Opened> {
+        let name = source.name().to_owned();
+        let opened = self.options()?.open_source(source)?;
+        say_ambiguous(&name, opened.format, &opened.ambiguous);
+        Ok(opened)
+    }
+
     pub(crate) fn options(&self) -> Result<OpenOptions> {
         let mut options = OpenOptions::default();
         options.limits = self.limits();
@@ -243,7 +252,7 @@ pub(crate) struct Convert {
     /// Write what did not survive to a file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Write nothing where something would be lost, and exit 3
+    /// Write nothing where content or settings would be lost, and exit 3
     #[arg(long)]
     pub(crate) strict: bool,
     /// Read and write as the format's original program does
@@ -361,8 +370,7 @@ fn may_be_an_id(path: &Path) -> bool {
 }
 
 fn open_file(path: &Path, reading: &Reading) -> std::result::Result<Opened, Stop> {
-    let source = source_of(path, &reading.limits())?;
-    Ok(reading.options()?.open_source(source)?)
+    Ok(reading.open(source_of(path, &reading.limits())?)?)
 }
 
 /// The text of a types file.

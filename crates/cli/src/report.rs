@@ -5,6 +5,8 @@ use turnkeep_file::Packed;
 use turnkeep_model::{Change, Json, Loss, Object};
 
 use crate::tally::Tally;
+use crate::terminal::{YELLOW, say};
+use crate::visible::visible;
 
 /// An object of these pairs.
 pub(crate) fn object<'a>(pairs: impl IntoIterator<Item = (&'a str, Json)>) -> Json {
@@ -29,6 +31,7 @@ pub(crate) fn losses(losses: &[Loss]) -> Json {
             ("kind", loss.kind.as_str().into()),
             ("side", loss.side.as_str().into()),
             ("what", loss.what.as_str().into()),
+            ("severity", loss.severity().as_str().into()),
         ])
     };
     Json::Array(losses.iter().map(one).collect())
@@ -55,6 +58,28 @@ pub(crate) fn sniffed(found: &Sniffed, packed: Packed) -> Json {
         ("ambiguous", texts(&found.others)),
     ];
     object(pairs.into_iter().chain(packed))
+}
+
+/// A report, with the formats that its input may be just as well, where there are any.
+pub(crate) fn with_ambiguous(report: Json, others: &[&str]) -> Json {
+    match report {
+        Json::Object(mut pairs) if !others.is_empty() => {
+            pairs.push("ambiguous", texts(others));
+            Json::Object(pairs)
+        }
+        report => report,
+    }
+}
+
+/// Says on standard error that an input may be of other formats just as well as of the one it is read as.
+pub(crate) fn say_ambiguous(name: &str, format: &str, others: &[&str]) {
+    if !others.is_empty() {
+        let others = others.join(" or ");
+        let name = visible(name);
+        say(&format!(
+            "{YELLOW}ambiguous:{YELLOW:#} {name} is read as {format}; it may just as well be {others} (--from names it)"
+        ));
+    }
 }
 
 /// Says on standard error what was lost, shortly; `more` says where the rest can be seen.

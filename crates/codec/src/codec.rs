@@ -3,7 +3,7 @@
 use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result};
 
 use crate::input::Input;
-use crate::sniff::Guess;
+use crate::sniff::{Confidence, Guess};
 
 /// Code that reads and writes one format.
 pub trait Codec: Send + Sync {
@@ -12,6 +12,11 @@ pub trait Codec: Send + Sync {
 
     /// Whether `input` looks like this format.
     fn sniff(&self, input: &Input<'_>) -> Guess;
+
+    /// Whether `input` can be read as this format where someone names it: what is recognised, and what only a name tells.
+    fn accepts(&self, input: &Input<'_>) -> bool {
+        self.sniff(input).confidence > Confidence::No
+    }
 
     /// Reads sessions, and says what it could not keep.
     ///

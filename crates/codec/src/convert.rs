@@ -2,9 +2,9 @@
 
 use turnkeep_model::{Archive, Loss, LossKind, Result};
 
-use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Target};
+use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Mode, Target};
 use crate::input::Input;
-use crate::sniff::{Sniffed, sniff};
+use crate::sniff::{Guess, Sniffed, check_named, refuse_empty, sniff};
 
 /// The one format that holds records.
 const JOURNAL: &str = "turnkeep.jsonl";
@@ -19,25 +19,61 @@ pub struct Conversion {
     pub bytes: Vec<u8>,
     /// What did not survive, reader's losses first.
     pub losses: Vec<Loss>,
+    /// Other formats that the input may be just as well.
+    pub ambiguous: Vec<&'static str>,
 }
 
-/// Reads an input, in the format named or the one it looks like.
+/// What was read, and as what.
+pub struct Read {
+    /// The format.
+    pub codec: &'static dyn Codec,
+    /// What the format was recognised by; `None` where it was named.
+    pub guess: Option<Guess>,
+    /// Other formats that it may be just as well.
+    pub ambiguous: Vec<&'static str>,
+    /// The sessions.
+    pub archive: Archive,
+    /// What could not be kept.
+    pub losses: Vec<Loss>,
+}
+
+/// Reads an input, in the format named or the one it looks like. What is no document of the format named is refused, and
+/// so is an input that says something of which nothing could be read.
 ///
 /// # Errors
-/// Where the format is unknown or the bytes are unusable.
+/// `NotThisFormat` where the format is unknown or another one; otherwise where the bytes are unusable.
+pub fn read(input: Input<'_>, from: Option<&'static dyn Codec>, options: &DecodeOptions) -> Result<Read> {
+    let is_faithful = options.mode == Mode::Faithful;
+    let (codec, guess, ambiguous) = match from {
+        Some(codec) => (codec, None, Vec::new()),
+        None => {
+            let Sniffed { codec, guess, others } = sniff(&input)?;
+            (codec, Some(guess), others)
+        }
+    };
+    // An original program has a verdict of its own.
+    if is_faithful && guess.is_none() {
+        check_named(codec, &input)?;
+    }
+    let again = input.again();
+    let Decoded { archive, losses } = codec.decode(input, options)?;
+    if is_faithful {
+        refuse_empty(codec.spec().id, &archive, &again)?;
+    }
+    Ok(Read { codec, guess, ambiguous, archive, losses })
+}
+
+/// The same, where only the format and what was read matter.
+///
+/// # Errors
+/// As [`read`].
 pub fn decode(
     input: Input<'_>,
     from: Option<&'static dyn Codec>,
     options: &DecodeOptions,
 ) -> Result<(&'static dyn Codec, Decoded)> {
-    let codec = match from {
-        Some(codec) => codec,
-        None => {
-            let Sniffed { codec, .. } = sniff(&input)?;
-            codec
-        }
-    };
-    Ok((codec, codec.decode(input, options)?))
+    let Read { codec, archive, losses, .. } = read(input, from, options)?;
+    Ok((codec, Decoded { archive, losses }))
 }
 
 /// Writes sessions in the target's format.
@@ -70,8 +106,9 @@ pub fn convert(
     decoding: &DecodeOptions,
     encoding: &EncodeOptions,
 ) -> Result<Conversion> {
-    let (codec, decoded) = decode(input, from, decoding)?;
-    let Encoded { bytes, losses } = encode(&decoded.archive, target, encoding)?;
-    let losses = decoded.losses.into_iter().chain(losses).collect();
-    Ok(Conversion { from: codec.spec().id, to: target.codec.spec().id, bytes, losses })
+    let read = read(input, from, decoding)?;
+    let Encoded { bytes, losses } = encode(&read.archive, target, encoding)?;
+    let losses = read.losses.into_iter().chain(losses).collect();
+    let (from, to) = (read.codec.spec().id, target.codec.spec().id);
+    Ok(Conversion { from, to, bytes, losses, ambiguous: read.ambiguous })
 }

@@ -1,5 +1,9 @@
 //! The bytes to read, and what they parse to.
 
+mod top;
+
+pub(crate) use top::{Form, Top};
+
 use std::cell::OnceCell;
 
 use turnkeep_model::json::{self, MAX_DEPTH, Nan, Node};
@@ -16,6 +20,7 @@ pub struct Input<'a> {
     text: OnceCell<Result<&'a str>>,
     document: OnceCell<Result<Document<'a>>>,
     first: OnceCell<Option<First<'a>>>,
+    top: OnceCell<Top>,
 }
 
 /// The first line that holds something.
@@ -52,8 +57,15 @@ pub enum Syntax {
 impl<'a> Input<'a> {
     /// An input of these bytes.
     pub fn new(bytes: &'a [u8]) -> Input<'a> {
-        let (text, document, first) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Input { bytes, name: None, files: &[], text, document, first }
+        Input {
+            bytes,
+            name: None,
+            files: &[],
+            text: OnceCell::new(),
+            document: OnceCell::new(),
+            first: OnceCell::new(),
+            top: OnceCell::new(),
+        }
     }
 
     /// The same with a file name, which breaks ties when sniffing.
@@ -125,13 +137,13 @@ impl<'a> Input<'a> {
         self.first().is_some_and(|first| first.leads)
     }
 
-    /// The value of the first line that holds something, if that line alone is JSON.
+    /// The object on the first line that holds something, if that line alone is JSON.
     pub fn first_line(&self) -> Option<&Node<'a>> {
         let first = self.first()?;
         if first.leads {
             return first.node.get_or_init(|| json::parse_with(first.line, Nan::Accept).ok()).as_ref();
         }
-        let document = self.document().ok().filter(|document| document.syntax == Syntax::Json);
+        let document = self.object().filter(|document| document.syntax == Syntax::Json);
         document.map(|document| &document.node)
     }
 
@@ -141,6 +153,19 @@ impl<'a> Input<'a> {
             Some(First { line: lines.next()?, leads: lines.next().is_some(), node: OnceCell::new() })
         };
         self.first.get_or_init(find).as_ref()
+    }
+
+    /// How it begins.
+    pub(crate) fn top(&self) -> &Top {
+        self.top.get_or_init(|| Top::of(self))
+    }
+
+    /// The one object that it is, in JSON or YAML. A list, lines and a stream are none, and are not parsed for it.
+    pub(crate) fn object(&self) -> Option<&Document<'a>> {
+        match self.top().form {
+            Form::Object | Form::Yaml => self.document().ok(),
+            Form::Items | Form::Lines | Form::Events | Form::Other => None,
+        }
     }
 
     /// The text parsed as JSON, or as YAML where it is not JSON.

@@ -20,8 +20,8 @@ pub mod wire;
 pub mod yaml;
 
 pub use codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec, Target};
-pub use convert::{Conversion, convert, decode, encode};
+pub use convert::{Conversion, Read, convert, decode, encode, read};
 pub use input::{Document, Input, Syntax};
-pub use sniff::{Confidence, Guess, Sniffed, sniff};
+pub use sniff::{Confidence, Guess, Sniffed, check_named, sniff};
 pub use turnkeep_model::json::json5;
 pub use turns::TurnBuilder;

@@ -1,6 +1,15 @@
 //! Given only bytes: which format are they?
 
-use turnkeep_model::{Error, ErrorKind, Result};
+mod family;
+mod foreign;
+mod named;
+mod outline;
+mod unknown;
+
+pub use named::check_named;
+pub(crate) use named::refuse_empty;
+
+use turnkeep_model::Result;
 
 use crate::codec::Codec;
 use crate::format;
@@ -65,62 +74,67 @@ pub struct Sniffed {
 /// Finds the format of an input.
 ///
 /// # Errors
-/// `NotThisFormat` where no format knows it; where the text does not even parse, that error.
+/// `NotThisFormat` where no format knows it, with what comes near; `Unsupported` where a system wrote it whose files are
+/// known and cannot be read; where the text does not even parse, that error.
 pub fn sniff(input: &Input<'_>) -> Result<Sniffed> {
     if input.is_blank() {
-        return Err(nothing(input));
+        return Err(unknown::nothing(input));
     }
-    let guesses = format::ALL.iter().filter(|codec| codec.spec().reads).map(|codec| (*codec, codec.sniff(input)));
-    let mut guesses: Vec<_> = guesses.filter(|(_, guess)| guess.confidence > Confidence::No).collect();
-    guesses.sort_by_key(|(codec, guess)| (std::cmp::Reverse(guess.confidence), !named_like(*codec, input)));
+    let mut guesses: Vec<Candidate> = candidates(input);
+    guesses.sort_by_key(|candidate| std::cmp::Reverse((candidate.guess.confidence, candidate.favour)));
     let mut guesses = guesses.into_iter();
-    let Some((codec, guess)) = guesses.next() else {
-        return Err(unknown(input));
+    let best = guesses.next();
+    if let Some(name) = foreign::named(input)
+        && best.as_ref().is_none_or(Candidate::yields)
+    {
+        return Err(unknown::unreadable(name));
+    }
+    let Some(Candidate { codec, guess, .. }) = best else {
+        return Err(unknown::unknown(input));
     };
-    let ties = guesses.take_while(|(_, other)| other.confidence == guess.confidence);
-    let others = ties.map(|(codec, _)| codec.spec().id).collect();
+    let ties = guesses.take_while(|other| other.guess.confidence == guess.confidence);
+    let others = ties.map(|other| other.codec.spec().id).collect();
     Ok(Sniffed { codec, guess, others })
 }
 
-fn nothing(input: &Input<'_>) -> Error {
-    let what = if input.bytes().is_empty() { "the file is empty" } else { "the file holds nothing but white space" };
-    Error::new(ErrorKind::NotThisFormat, what)
-        .hint("there is no session in it; look whether it was written to the end, or restore it from a copy")
+/// A format that an input may be of.
+struct Candidate {
+    codec: &'static dyn Codec,
+    guess: Guess,
+    favour: Favour,
+}
+
+/// What speaks for one of several formats that fit equally well, the strongest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Favour {
+    /// Whether the model that is named is usually spoken to over this wire.
+    model: bool,
+    /// Whether the file is named like files of this format.
+    name: bool,
+}
+
+impl Candidate {
+    /// Whether it gives way to a system that is known by its own keys: a wire's bodies are parts of many files.
+    fn yields(&self) -> bool {
+        self.guess.confidence < Confidence::Certain || format::wire(self.codec.spec().id).is_some()
+    }
+}
+
+fn candidates(input: &Input<'_>) -> Vec<Candidate> {
+    let model = family::model_of(&input.top().records);
+    let candidate = |codec: &&'static dyn Codec| {
+        let guess = codec.sniff(input);
+        let id = codec.spec().id;
+        let favoured = model.as_deref().is_some_and(|model| family::favours(model, id));
+        let favour = Favour { model: favoured, name: named_like(*codec, input) };
+        (guess.confidence > Confidence::No).then_some(Candidate { codec: *codec, guess, favour })
+    };
+    format::ALL.iter().filter(|codec| codec.spec().reads).filter_map(candidate).collect()
 }
 
 fn named_like(codec: &dyn Codec, input: &Input<'_>) -> bool {
     let ends = |name: &str| codec.spec().extensions.iter().any(|ending| name.ends_with(ending));
     input.name().is_some_and(ends)
-}
-
-fn unknown(input: &Input<'_>) -> Error {
-    if let Some((what, hint)) = binary(input.bytes()) {
-        return Error::new(ErrorKind::NotThisFormat, what).hint(hint);
-    }
-    let hint = "name its format with --from; `turnkeep formats` lists them";
-    match input.document() {
-        Err(error) => error.clone().hint(hint),
-        Ok(_) => Error::new(ErrorKind::NotThisFormat, "no known format looks like this").hint(hint),
-    }
-}
-
-/// What can be said of bytes that are no text, and what to do about them.
-fn binary(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-    /// How many bytes are looked through for one that no text holds.
-    const ENOUGH: usize = 8_192;
-    match bytes {
-        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] | [b'B', b'Z', b'h', ..] | [0xfd, b'7', b'z', ..] => {
-            Some(("the file is compressed", "unpack it, and name the file that comes out"))
-        }
-        [b'P', b'K', 3 | 5, 4 | 6, ..] => {
-            Some(("it is a zip file, and no debug bundle", "unpack it, and name one of the files in it"))
-        }
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => None,
-        bytes => bytes.iter().take(ENOUGH).any(|byte| *byte == 0).then_some((
-            "the file is binary, and no known format looks like this",
-            "session files are JSON, YAML, JSON lines, SQLite databases or zip bundles; check the name",
-        )),
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! From a file to sessions.
 
-use std::io::Read;
+use std::io;
 use std::path::Path;
 
-use turnkeep_codec::{Codec, DecodeOptions, Guess, Input, Sniffed, pack, sniff};
+use turnkeep_codec::{Codec, DecodeOptions, Guess, Input, Read, pack, read};
 use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result, Session, Snapshot};
 
 use crate::read::{Limits, read_from};
@@ -73,7 +73,7 @@ pub fn decode(bytes: &[u8]) -> Result<Opened> {
 ///
 /// # Errors
 /// As [`open`].
-pub fn decode_from(reader: impl Read) -> Result<Opened> {
+pub fn decode_from(reader: impl io::Read) -> Result<Opened> {
     decode(&read_from(reader, "<input>", &Limits::default())?)
 }
 
@@ -99,16 +99,8 @@ impl OpenOptions {
     /// # Errors
     /// As [`open`].
     pub fn decode(&self, input: Input<'_>) -> Result<Opened> {
-        let (codec, guess, ambiguous) = match self.from {
-            Some(codec) => (codec, None, Vec::new()),
-            None => {
-                let Sniffed { codec, guess, others } = sniff(&input)?;
-                (codec, Some(guess), others)
-            }
-        };
-        let decoded = codec.decode(input, &self.decoding)?;
-        let format = codec.spec().id;
-        Ok(Opened { archive: decoded.archive, losses: decoded.losses, format, guess, ambiguous })
+        let Read { codec, guess, ambiguous, archive, losses } = read(input, self.from, &self.decoding)?;
+        Ok(Opened { archive, losses, format: codec.spec().id, guess, ambiguous })
     }
 }
 

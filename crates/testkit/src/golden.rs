@@ -46,6 +46,12 @@ impl Case {
         Some(Case { name, input_name, input, folder })
     }
 
+    /// The name that its file has with the program that wrote it: that of the case, with the input's ending.
+    pub fn file_name(&self) -> String {
+        let ending = self.input_name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        format!("{}.{ending}", self.name)
+    }
+
     /// Whether the input must be refused.
     pub fn fails(&self) -> bool {
         self.folder.join("error.txt").exists()

@@ -17,7 +17,7 @@ use super::talk::{configured, model_of};
 use crate::args::{is_dash, source_of};
 use crate::exit::Exit;
 use crate::reduce_args::{Condense, Condensing, Extent};
-use crate::report::{object, say_losses, text_or_null};
+use crate::report::{object, say_losses, text_or_null, with_ambiguous};
 use crate::talk_args::Who;
 use crate::terminal::{DIM, YELLOW, counted, print, print_json, say};
 use crate::visible::visible_line;
@@ -80,7 +80,7 @@ fn exit(outcome: &Outcome) -> Exit {
 fn rewrite(args: &Condense) -> Ending {
     let source = source_of(&args.input, &args.reading.limits())?;
     let name = source.name().to_owned();
-    let mut opened = args.reading.options()?.open_source(source)?;
+    let mut opened = args.reading.open(source)?;
     let mut losses = opened.losses;
     let settings = settings(&args.extent, usual(&args.to));
     let (told, outcome) = reduce(&mut opened.archive, &settings, &*named(&args.by)?);
@@ -88,7 +88,7 @@ fn rewrite(args: &Condense) -> Ending {
     if args.dry_run {
         let text = as_text(&outcome, true);
         if args.json {
-            print_json(&as_json(&name, &outcome))?;
+            print_json(&with_ambiguous(as_json(&name, &outcome), &opened.ambiguous))?;
         } else {
             print(&format!("{text}\n"))?;
         }
@@ -99,7 +99,7 @@ fn rewrite(args: &Condense) -> Ending {
     let file = args.output.as_deref().and_then(file_of);
     write(file, &encoded.bytes)?;
     match (args.json, file) {
-        (true, Some(_)) => print_json(&as_json(&name, &outcome))?,
+        (true, Some(_)) => print_json(&with_ambiguous(as_json(&name, &outcome), &opened.ambiguous))?,
         _ => say(&format!("{DIM}{}{DIM:#}", as_text(&outcome, false))),
     }
     say_losses(&losses, "`turnkeep convert --condense` with --report FILE lists them all");

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use turnkeep_codec::{EncodeOptions, Mode, Target, pack};
 use turnkeep_file::{OpenOptions, Opened, Source, is_bundle};
-use turnkeep_model::{Json, Loss, Result};
+use turnkeep_model::{Json, Loss, Result, Severity};
 
 use super::{Ending, batch, condense, reduced};
 use crate::args::{Convert, is_dash, source_of};
 use crate::exit::{Exit, Stop};
 use crate::policy_args::Manner;
 use crate::reduce_args::Packing;
-use crate::report::{self, object, say_losses, texts};
+use crate::report::{self, object, say_losses};
 use crate::terminal::{json_bytes, print_bytes};
 
 /// What a conversion gave.
@@ -30,8 +30,8 @@ pub(super) fn run(args: &Convert) -> Ending {
     }
     let source = source_of(&args.input, &args.reading.limits())?;
     let converted = convert(args, &opening(args)?, &target_of(args), source)?;
-    let refused = args.strict && !converted.losses.is_empty();
-    if !refused && !args.dry_run {
+    let refused = if args.strict { converted.refused_by_strict() } else { 0 };
+    if refused == 0 && !args.dry_run {
         write(output_file(args), &converted.bytes)?;
     }
     match &args.report {
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Convert) -> Ending {
         None if args.dry_run => reduced::print(&converted.losses)?,
         None => say_losses(&converted.losses, "--report FILE lists them all"),
     }
-    if refused { Err(Stop::Losses(converted.losses.len())) } else { Ok(Exit::Ok) }
+    if refused > 0 { Err(Stop::Losses(refused)) } else { Ok(Exit::Ok) }
 }
 
 /// How the input is read.
@@ -55,6 +55,7 @@ pub(super) fn opening(args: &Convert) -> Result<OpenOptions> {
 pub(super) fn convert(args: &Convert, opening: &OpenOptions, target: &Target, source: Source) -> Result<Converted> {
     let name = source.name().to_owned();
     let Opened { mut archive, mut losses, format, ambiguous, .. } = opening.open_source(source)?;
+    report::say_ambiguous(&name, format, &ambiguous);
     let manner = if args.compat { Manner::Original } else { Manner::Ours };
     let pipeline = args.reducing.pipeline(manner, args.model.as_deref(), &archive)?;
     let reduced = condense::applied(&args.condensing, pipeline, &mut archive, target);
@@ -74,11 +75,15 @@ pub(super) fn packed(packing: &Packing, bytes: Vec<u8>, format: &str) -> Result<
 }
 
 impl Converted {
+    /// How many losses `--strict` refuses: those of content and settings. Another spelling of the same is none of them.
+    pub(super) fn refused_by_strict(&self) -> usize {
+        self.losses.iter().filter(|loss| loss.severity() != Severity::Spelling).count()
+    }
+
     /// The report, as a program reads it.
     pub(super) fn as_json(&self) -> Json {
         let losses = ("losses", report::losses(&self.losses));
-        let ambiguous = (!self.ambiguous.is_empty()).then(|| ("ambiguous", texts(&self.ambiguous)));
-        object([("from", self.from.into()), ("to", self.to.into()), losses].into_iter().chain(ambiguous))
+        report::with_ambiguous(object([("from", self.from.into()), ("to", self.to.into()), losses]), &self.ambiguous)
     }
 }
 

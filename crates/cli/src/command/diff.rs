@@ -19,14 +19,22 @@ pub(super) fn run(args: &Diff) -> Ending {
         return Err(Stop::Usage("standard input can be read only once".to_owned(), remedy.to_owned()));
     }
     let open = |path| open_any(path, &args.reading, &args.place);
-    let changes = compare(&open(&args.a)?, &open(&args.b)?);
+    let (a, b) = (open(&args.a)?, open(&args.b)?);
+    let changes = compare(&a, &b);
     if args.json {
         let equal = Json::Bool(changes.is_empty());
-        print_json(&object([("equal", equal), ("changes", report::changes(&changes))]))?;
+        let told = object([("equal", equal), ("changes", report::changes(&changes))]);
+        print_json(&report::with_ambiguous(told, &either(&a.ambiguous, &b.ambiguous)))?;
     } else {
         print(&as_text(&changes))?;
     }
     Ok(if changes.is_empty() { Exit::Ok } else { Exit::DIFFERENT })
+}
+
+/// The formats that either of two inputs may be just as well, each once.
+fn either(a: &[&'static str], b: &[&'static str]) -> Vec<&'static str> {
+    let more = b.iter().filter(|id| !a.contains(id));
+    a.iter().chain(more).copied().collect()
 }
 
 /// Every place where the sessions of `b` differ from those of `a`, session by session.

@@ -3,22 +3,24 @@
 use std::fmt::Write;
 
 use turnkeep_codec::lint::{Finding, Severity, Strictness, lint, lint_session};
-use turnkeep_codec::{Codec, Confidence, EncodeOptions, Input, Target, format};
+use turnkeep_codec::{Codec, Confidence, Decoded, EncodeOptions, Input, Sniffed, Target, format};
 use turnkeep_file::Source;
 use turnkeep_model::{Error, ErrorKind, Json, Result};
 
 use super::Ending;
 use crate::args::{Lint, source_of};
 use crate::exit::Exit;
-use crate::report::object;
+use crate::report::{object, say_ambiguous, with_ambiguous};
 use crate::terminal::{BOLD, GREEN, RED, YELLOW, counted, print, print_json, say};
 use crate::visible::visible_line;
 
 pub(super) fn run(args: &Lint) -> Ending {
     let source = source_of(&args.input, &args.reading.limits())?;
     let findings = judge(args, &source).map_err(|error| error.file(source.name()))?;
+    let ambiguous = ambiguous(args, &source);
     if args.json {
-        print_json(&object([("findings", Json::Array(findings.iter().map(as_json).collect()))]))?;
+        let told = object([("findings", Json::Array(findings.iter().map(as_json).collect()))]);
+        print_json(&with_ambiguous(told, &ambiguous))?;
     } else {
         print(&as_text(&findings, source.name()))?;
     }
@@ -26,15 +28,27 @@ pub(super) fn run(args: &Lint) -> Ending {
     Ok(if broken { Exit::Lint } else { Exit::Ok })
 }
 
+/// The formats that the input may be just as well; they are also said.
+fn ambiguous(args: &Lint, source: &Source) -> Vec<&'static str> {
+    let found = args.reading.from.is_none().then(|| turnkeep_codec::sniff(&source.input()).ok()).flatten();
+    let Some(Sniffed { codec, others, .. }) = found else { return Vec::new() };
+    say_ambiguous(source.name(), codec.spec().id, &others);
+    others
+}
+
 /// Judges the bytes as they are, or, where they are of another family of formats, as the target would be written.
 fn judge(args: &Lint, source: &Source) -> Result<Vec<Finding>> {
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lax };
     let target = &named(&args.target);
     let input = source.input();
+    match args.reading.from {
+        Some(codec) => turnkeep_codec::check_named(codec, &input)?,
+        None => check_readable(&input)?,
+    }
     match foreign(args, &input) {
         None => lint(input, target, strictness),
         Some(codec) if format::wire(args.target.codec.spec().id).is_some() => {
-            let archive = codec.decode(input, &Default::default())?.archive;
+            let (_, Decoded { archive, .. }) = turnkeep_codec::decode(input, Some(codec), &Default::default())?;
             let nothing = || Error::new(ErrorKind::NotFound, "there is no session to judge");
             lint_session(archive.main_session().ok_or_else(nothing)?, target, strictness)
         }
@@ -46,8 +60,18 @@ fn judge(args: &Lint, source: &Source) -> Result<Vec<Finding>> {
     }
 }
 
+/// Refuses files of other systems, and lines, lists and streams that no format takes: rules look at one document, and
+/// would find nothing in them.
+fn check_readable(input: &Input<'_>) -> Result<()> {
+    let is_document = || input.document().is_ok_and(|document| document.node.is_object());
+    match turnkeep_codec::sniff(input) {
+        Err(error) if error.kind() == ErrorKind::Unsupported || !is_document() => Err(error),
+        _ => Ok(()),
+    }
+}
+
 fn written_as(codec: &'static dyn Codec, input: Input<'_>, target: &Target) -> Result<Vec<u8>> {
-    let decoded = codec.decode(input, &Default::default())?;
+    let (_, decoded) = turnkeep_codec::decode(input, Some(codec), &Default::default())?;
     Ok(turnkeep_codec::encode(&decoded.archive, target, &EncodeOptions::default())?.bytes)
 }
 

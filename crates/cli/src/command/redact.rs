@@ -2,7 +2,7 @@
 
 use turnkeep_codec::{EncodeOptions, Target};
 use turnkeep_file::Opened;
-use turnkeep_model::{Loss, Result};
+use turnkeep_model::{Json, Loss, Result};
 
 use super::convert::{file_of, write};
 use super::{Ending, reduced};
@@ -13,7 +13,7 @@ use crate::report::{self, object, say_losses};
 use crate::terminal::{json_bytes, print_json};
 
 pub(super) fn run(args: &RedactFile) -> Ending {
-    let Opened { mut archive, format, .. } = open_any(&args.input, &args.reading, &args.place)?;
+    let Opened { mut archive, format, ambiguous, .. } = open_any(&args.input, &args.reading, &args.place)?;
     let pipeline = args.reducing().pipeline(Manner::Ours, None, &archive)?;
     let mut losses = pipeline.apply_to(&mut archive)?;
     let target = target(args, format)?;
@@ -22,7 +22,9 @@ pub(super) fn run(args: &RedactFile) -> Ending {
     if !args.dry_run {
         write(args.output.as_deref().and_then(file_of), &encoded.bytes)?;
     }
-    tell(args, format, &target, &losses)?;
+    let told =
+        object([("from", format.into()), ("to", target.codec.spec().id.into()), ("losses", report::losses(&losses))]);
+    tell(args, &report::with_ambiguous(told, &ambiguous), &losses)?;
     Ok(Exit::Ok)
 }
 
@@ -32,15 +34,13 @@ fn target(args: &RedactFile, format: &str) -> Result<Target> {
     args.to.clone().or_else(own).map_or_else(|| Target::parse("turnkeep"), Ok)
 }
 
-fn tell(args: &RedactFile, from: &str, target: &Target, losses: &[Loss]) -> std::result::Result<(), Stop> {
-    let report =
-        object([("from", from.into()), ("to", target.codec.spec().id.into()), ("losses", report::losses(losses))]);
+fn tell(args: &RedactFile, report: &Json, losses: &[Loss]) -> std::result::Result<(), Stop> {
     if let Some(path) = &args.report {
-        write(file_of(path), &json_bytes(&report))?;
+        write(file_of(path), &json_bytes(report))?;
     }
     let is_free = args.dry_run || args.output.as_deref().and_then(file_of).is_some();
     match (args.json && is_free, args.dry_run) {
-        (true, _) => print_json(&report)?,
+        (true, _) => print_json(report)?,
         (false, true) => reduced::print(losses)?,
         (false, false) => say_losses(losses, "--report FILE lists them all"),
     }

@@ -36,7 +36,7 @@ fn open(args: &Repair) -> Result<(Opened, Option<Vec<u8>>), Stop> {
     }
     let source = source_of(&args.input, &args.reading.limits())?;
     let bytes = source.input().bytes().to_vec();
-    Ok((args.reading.options()?.open_source(source)?, Some(bytes)))
+    Ok((args.reading.open(source)?, Some(bytes)))
 }
 
 fn target(args: &Repair, opened: &Opened) -> Result<Target, Stop> {
@@ -83,13 +83,14 @@ fn tell(args: &Repair, target: &Target, opened: &Opened, repaired: &Repaired) ->
 
 fn as_json(target: &Target, opened: &Opened, repaired: &Repaired) -> Json {
     let findings = |findings: &[Finding]| Json::Array(findings.iter().map(lint::as_json).collect());
-    object([
+    let report = object([
         ("from", opened.format.into()),
         ("for", lint::named(target).as_str().into()),
         ("edits", report::losses(&repaired.edits)),
         ("before", findings(&repaired.before)),
         ("after", findings(&repaired.after)),
-    ])
+    ]);
+    report::with_ambiguous(report, &opened.ambiguous)
 }
 
 fn as_text(repaired: &Repaired) -> String {

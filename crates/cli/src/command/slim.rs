@@ -34,7 +34,7 @@ fn reduce(args: &Slim) -> Ending {
     let text = view::write(&view, args.dialect);
     let before = opened.archive.to_json(turnkeep_model::json::Layout::Compact);
     let size = Size { view: &view, text: &text, before: &before };
-    let told = size.as_json(opened.format, &losses);
+    let told = report::with_ambiguous(size.as_json(opened.format, &losses), &opened.ambiguous);
     if let Some(path) = &args.report {
         write(file_of(path), &json_bytes(&told))?;
     }

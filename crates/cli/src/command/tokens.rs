@@ -9,7 +9,7 @@ use super::Ending;
 use crate::args::open_any;
 use crate::exit::Exit;
 use crate::policy_args::{Tokens, counting};
-use crate::report::object;
+use crate::report::{object, with_ambiguous};
 use crate::terminal::{print, print_json};
 
 pub(super) fn run(args: &Tokens) -> Ending {
@@ -19,7 +19,7 @@ pub(super) fn run(args: &Tokens) -> Ending {
         opened.archive.main_session().ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no session in it"))?;
     let count = counting.session(session);
     if args.json {
-        print_json(&as_json(counting, &count))?;
+        print_json(&with_ambiguous(as_json(counting, &count), &opened.ambiguous))?;
     } else {
         print(&as_text(counting, &count))?;
     }

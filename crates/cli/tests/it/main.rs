@@ -1,6 +1,7 @@
 //! The built command, as a script sees it: output, errors, exit codes.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod artifacts;
 mod batch;
 mod convert;
 #[cfg(feature = "sqlite")]
@@ -15,6 +16,7 @@ mod keys;
 mod look;
 mod place;
 mod policy;
+mod recognise;
 mod reduce;
 mod repair;
 mod run;

@@ -79,8 +79,8 @@ impl Codec for YamlCodec {
 }
 
 fn sniff_document(input: &Input<'_>, syntax: Syntax) -> Guess {
-    match input.document() {
-        Ok(document) if document.syntax == syntax => match document.node.get("turnkeep") {
+    match input.object() {
+        Some(document) if document.syntax == syntax => match document.node.get("turnkeep") {
             Some(version) if document.node.get("sessions").is_some() => {
                 let version = version.clone().into_json().to_text();
                 Guess::certain("it has the keys `turnkeep` and `sessions`").of(format!("version {version}"))

@@ -1,18 +1,18 @@
 //! One codec for every wire.
 
 use turnkeep_model::json::{Json, JsonSink, Layout, Node, Object, Sink, Value};
-use turnkeep_model::{Archive, Error, ErrorKind, FinishReason, Loss, LossKind, Result, Session};
+use turnkeep_model::{Archive, Error, ErrorKind, FinishReason, Loss, LossKind, Result, Session, Severity};
 
-use super::frame::{self, Frames};
+use super::frame;
 use super::kind::{Kind, Parts};
 use super::outgoing::{Delivery, Naming};
 use super::ready;
 use super::stream::{Assembler, assemble};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Spec};
 use crate::honest;
-use crate::input::Input;
+use crate::input::{Form, Input, Top};
 use crate::models::settle::settle;
-use crate::sniff::Guess;
+use crate::sniff::{Confidence, Guess};
 
 /// What is special about one vendor's wire. Everything here is a pure function over JSON and sessions.
 pub trait Wire: Send + Sync {
@@ -33,6 +33,11 @@ pub trait Wire: Send + Sync {
     /// # Errors
     /// `Corrupt`, with the path in the body, where a body cannot be read at all.
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)>;
+
+    /// The key under which a request has its history.
+    fn list(&self) -> &'static str {
+        "messages"
+    }
 
     /// The list in a request that holds its history, if the wire can read it an element at a time.
     fn history(&self) -> Option<&'static str> {
@@ -75,13 +80,24 @@ impl<W: Wire> Codec for WireCodec<W> {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        match glance(input) {
-            Some(body) => self.sniff_body(&body),
-            None => match frame::frames(input.bytes()) {
-                Ok(Some(frames)) => self.sniff_frames(&frames),
-                _ => Guess::no(),
+        let Top { form, records } = input.top();
+        match form {
+            Form::Object => {
+                records.first().and_then(Json::as_object).map_or_else(Guess::no, |body| self.sniff_body(body))
+            }
+            Form::Items | Form::Lines | Form::Events => match (self.sniff_events(records), records.as_slice()) {
+                // Some vendors answer with one whole response in a list.
+                (Guess { confidence: Confidence::No, .. }, [Json::Object(only)]) if *form == Form::Items => {
+                    self.0.sniff_response(only).of("stream")
+                }
+                (guess, _) => guess,
             },
+            Form::Yaml | Form::Other => Guess::no(),
         }
+    }
+
+    fn accepts(&self, input: &Input<'_>) -> bool {
+        self.sniff(input).confidence > Confidence::No || self.is_bare_history(input)
     }
 
     fn decode(&self, input: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
@@ -119,7 +135,8 @@ impl<W: Wire> Codec for WireCodec<W> {
         let back = read_back(&self.0, kind, &body)?;
         let mut losses = honest::losses_explained(archive, &back, "a body of this wire", &known.unwrap_or_default());
         if kind == Kind::Stream {
-            losses.push(Loss::encode(LossKind::Coerced, "extra", "a stream is written as the response it makes up"));
+            let what = "a stream is written as the response it makes up";
+            losses.push(Loss::encode(LossKind::Coerced, "extra", what).rated(Severity::Spelling));
         }
         Ok(Encoded { bytes: text_of(&body), losses })
     }
@@ -139,10 +156,35 @@ impl<W: Wire> WireCodec<W> {
         best.map_or_else(Guess::no, |(guess, kind)| if guess.generation.is_none() { guess.of(kind) } else { guess })
     }
 
-    fn sniff_frames(&self, frames: &Frames) -> Guess {
-        let objects = frames.events.iter().filter_map(Json::as_object);
+    fn sniff_events(&self, events: &[Json]) -> Guess {
+        let objects = events.iter().filter_map(Json::as_object);
         let best = objects.map(|event| self.0.sniff_event(event)).max_by_key(|guess| guess.confidence);
         best.map_or_else(Guess::no, |guess| guess.of("stream"))
+    }
+
+    /// Whether an input is a list of what a request of this wire holds as its history, without the request around it.
+    fn is_bare_history(&self, input: &Input<'_>) -> bool {
+        let Top { form, records } = input.top();
+        let mut body = Object::new();
+        body.set(self.0.list(), records.clone());
+        let is_answer = |record: &Object| {
+            self.0.sniff_event(record).confidence.max(self.0.sniff_response(record).confidence) > Confidence::No
+        };
+        *form == Form::Items
+            && !records.is_empty()
+            && !records.iter().filter_map(Json::as_object).any(is_answer)
+            && self.0.sniff_request(&body).confidence > Confidence::No
+    }
+
+    /// The request that a bare history is the history of.
+    fn around_history<'a>(&self, input: Input<'a>) -> Result<Held<'a>> {
+        let list = self.0.list();
+        let mut body = Object::new();
+        body.set(list, input.into_document()?.node.into_json());
+        let parts = Parts { request: Some(Json::Object(body)), response: None };
+        let what = format!("a bare list was read as the `{list}` of a request");
+        let losses = vec![Loss::decode(LossKind::Wrapped, "", what).rated(Severity::Spelling)];
+        Ok(Held { losses, ..Held::new(Kind::Request, parts) })
     }
 
     /// What kind of document it is, and the bodies in it.
@@ -156,6 +198,9 @@ impl<W: Wire> WireCodec<W> {
                     Err(Error::new(ErrorKind::NotThisFormat, format!("expected an object, found {}", other.kind())))
                 }
             };
+        }
+        if self.is_bare_history(&input) {
+            return self.around_history(input);
         }
         let Some(frames) = frame::frames(input.bytes())? else {
             return Err(match input.document() {
@@ -252,17 +297,6 @@ fn has_body(input: &Input<'_>) -> bool {
     let bytes = input.bytes().strip_prefix("\u{feff}".as_bytes()).unwrap_or(input.bytes());
     let is_json = bytes.trim_ascii_start().starts_with(b"{");
     is_json && input.document().is_ok_and(|document| document.node.as_object().is_some())
-}
-
-/// The object that an input is, its lists cut short: enough to tell what it is.
-fn glance(input: &Input<'_>) -> Option<Object> {
-    if !has_body(input) {
-        return None;
-    }
-    match shortened(&input.document().ok()?.node) {
-        Json::Object(body) => Some(body),
-        _ => None,
-    }
 }
 
 /// A value with its lists cut short: enough to tell what it is.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use turnkeep_codec::format::{self, cognesy};
-use turnkeep_codec::{DecodeOptions, Decoded, EncodeOptions, Input, Target, convert, sniff};
+use turnkeep_codec::{DecodeOptions, Decoded, EncodeOptions, Input, Target, sniff};
 use turnkeep_model::json::{self, Json, Object};
 use turnkeep_model::status::Decision;
 use turnkeep_model::{
@@ -36,13 +36,12 @@ fn main_session(text: &str, format: &str) -> Session {
 
 /// The text after reading it as `from` and writing it as `target`, and the losses of the writer.
 fn rewrite(text: &str, from: &str, target: &str) -> (String, Vec<Loss>) {
+    // The codec itself: it takes what the program takes, also what nobody would recognise as its document.
     let target = Target::parse(target).unwrap();
-    let from = Some(format::by_id(from).unwrap());
-    let done =
-        convert(Input::new(text.as_bytes()), from, &target, &DecodeOptions::default(), &EncodeOptions::default())
-            .unwrap();
-    let losses = done.losses.into_iter().filter(|loss| loss.side == Side::Encode).collect();
-    (String::from_utf8(done.bytes).unwrap(), losses)
+    let codec = format::by_id(from).unwrap();
+    let read = codec.decode(Input::new(text.as_bytes()), &DecodeOptions::default()).unwrap();
+    let done = turnkeep_codec::encode(&read.archive, &target, &EncodeOptions::default()).unwrap();
+    (String::from_utf8(done.bytes).unwrap(), done.losses)
 }
 
 /// Equal texts; where they differ, what stands around the first difference.

@@ -25,6 +25,7 @@ mod ollama_chat;
 mod openai_chat;
 mod pairs;
 mod policies;
+mod recognise;
 mod recorded;
 mod rejected;
 mod responses;

@@ -184,7 +184,10 @@ impl<'a> Parser<'a> {
                 Some('\\') => {
                     plain = false;
                     json &= is_json_escape(self.rest());
-                    self.bump();
+                    // A line that goes on may end in two characters.
+                    if self.bump() == Some('\r') && self.rest().starts_with('\n') {
+                        self.bump();
+                    }
                 }
                 Some('\n' | '\r') | None => return Err(self.wanted("the end of a string")),
                 Some(c) => json &= c >= ' ',
@@ -337,6 +340,7 @@ mod tests {
 b', '\x41\v\0']"#,
                 r#"["say \"hi\"","it's","ab","A\u000b\u0000"]"#,
             ),
+            ("'a\\\r\nb'", r#""ab""#),
             ("[.5, 5., +1, -0x1F, 0XFF, -Infinity, NaN, 1.0, 1e400]", "[0.5,5,1,-31,255,-Infinity,NaN,1.0,1e400]"),
             (r#""\u00e9 \/""#, r#""\u00e9 \/""#),
             (r"'\ud83e\udd80 \ud800'", "\"🦀 \u{fffd}\""),

@@ -24,7 +24,8 @@ const EVERYTHING: &[Asked] = &[
     ("fork", |store, _| block_on(store.fork(&id("s"), Seq(7), &id("fork")))),
     ("delete", |store, _| block_on(store.delete(&id("other"))).map(drop)),
     ("claim", |store, _| {
-        let claim = Claim { worker: "w".to_owned(), run: RunId::new("r"), time: Duration::from_secs(60) };
+        let claim =
+            Claim { worker: "w".to_owned(), run: RunId::new("r"), time: Duration::from_secs(60), process: None };
         block_on(store.leases().unwrap().claim(&id("other"), &claim)).map(drop)
     }),
     ("search", |store, _| {

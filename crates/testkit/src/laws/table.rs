@@ -43,6 +43,7 @@ laws! { $
         stable = super::stable,
         total = super::total::total,
         sniffs_itself = super::sniffs_itself,
+        recognised_in_any_layout = super::recognised_in_any_layout,
         pure = super::pure,
         unknown_fields_are_not_hidden = super::unknown_fields_are_not_hidden,
         golden = super::golden,

@@ -7,7 +7,7 @@ use std::pin::pin;
 use futures_util::StreamExt;
 use pollster::block_on;
 use turnkeep_codec::EncodeOptions;
-use turnkeep_file::Saving;
+use turnkeep_file::{Opened, Saving};
 use turnkeep_model::{Archive, Journal, Loss, SessionId};
 use turnkeep_store::url::{DRIVERS, Keeps};
 use turnkeep_store::{Copying, ErrorKind, Imported, Store, StoreExt, Summary};
@@ -33,7 +33,7 @@ pub(crate) fn import(args: &Import) -> Ending {
     for file in &args.files {
         let name = file.display().to_string();
         let next = match read(args, file) {
-            Ok(archive) => import_all(&*store, &archive, &name, &mut each),
+            Ok(opened) => import_all(&*store, &opened, &name, &mut each),
             Err(stop) => each.failed("file", &name, &stop),
         };
         if next == Next::Ends {
@@ -45,15 +45,15 @@ pub(crate) fn import(args: &Import) -> Ending {
 }
 
 /// What a file holds.
-fn read(args: &Import, file: &Path) -> Result<Archive, Stop> {
-    let source = source_of(file, &args.reading.limits())?;
-    let opened = args.reading.options()?.open_source(source)?;
+fn read(args: &Import, file: &Path) -> Result<Opened, Stop> {
+    let opened = args.reading.open(source_of(file, &args.reading.limits())?)?;
     say_losses(&opened.losses, "`turnkeep convert` with --report FILE lists them all");
-    Ok(opened.archive)
+    Ok(opened)
 }
 
 /// Appends every session of an archive; the main one as its own journal tells it, if it has one.
-fn import_all(store: &dyn Store, archive: &Archive, name: &str, each: &mut Each) -> Next {
+fn import_all(store: &dyn Store, opened: &Opened, name: &str, each: &mut Each) -> Next {
+    let archive = &opened.archive;
     for (index, session) in archive.sessions.iter().enumerate() {
         let journal = match &archive.journal {
             Some(journal) if index == archive.main as usize => Journal::clone(journal),
@@ -68,7 +68,7 @@ fn import_all(store: &dyn Store, archive: &Archive, name: &str, each: &mut Each)
         let word = if new { "imported" } else { "known" };
         let told =
             [("session", id.into()), ("new", new.into()), ("last", journal.last().0.into()), ("file", name.into())];
-        each.done(&format!("{word} {}\n", visible_line(id)), object(told));
+        each.done(&format!("{word} {}\n", visible_line(id)), report::with_ambiguous(object(told), &opened.ambiguous));
     }
     Next::Goes
 }

@@ -142,6 +142,7 @@ fn has_own_blocks(message: &Json) -> bool {
         Some("thinking") => block.contains("signature"),
         Some("redacted_thinking" | "server_tool_use" | "container_upload" | "web_search_tool_result") => true,
         Some("image" | "document") => block.contains("source"),
-        _ => block.contains("cache_control"),
+        // Routers take `cache_control` on the chat wire too.
+        _ => false,
     })
 }

@@ -214,9 +214,8 @@ impl Codec for StateCodec {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        super::sniff::state(input).map_or_else(Guess::no, |(guess, node)| {
-            guess.of(if node.as_array().is_some() { LIST } else { generation(node).as_str() })
-        })
+        super::sniff::state(input)
+            .map_or_else(Guess::no, |(guess, node)| guess.of(node.map_or(LIST, |node| generation(node).as_str())))
     }
 
     fn decode(&self, input: Input<'_>, options: &DecodeOptions) -> Result<Decoded> {

@@ -1,10 +1,10 @@
 //! Which of the formats an input is.
 
 use turnkeep_model::Result;
-use turnkeep_model::json::{self, Nan, Node};
+use turnkeep_model::json::{self, Json, Nan, Node};
 
 use super::slim::Dialect;
-use crate::input::Input;
+use crate::input::{Form, Input};
 use crate::sniff::Guess;
 
 fn has_map(node: &Node<'_>, key: &str) -> bool {
@@ -15,29 +15,33 @@ fn has_list(node: &Node<'_>, key: &str) -> bool {
     node.get(key).is_some_and(|inner| inner.as_array().is_some())
 }
 
-/// A state, and the document.
-pub(super) fn state<'a>(input: &'a Input<'_>) -> Option<(Guess, &'a Node<'a>)> {
-    let node = &input.document().ok()?.node;
-    if let Some(items) = node.as_array() {
-        let is_message = |item: &Node<'_>| item.get("role").is_some() && item.get("createdAt").is_some();
-        let all = !items.is_empty() && items.iter().all(is_message);
-        return all.then(|| (Guess::likely("it is a list of messages with `role` and `createdAt`"), node));
+/// A state, and the document; none where it is a list of messages.
+pub(super) fn state<'i, 'a>(input: &'i Input<'a>) -> Option<(Guess, Option<&'i Node<'a>>)> {
+    let top = input.top();
+    if top.form == Form::Items {
+        let is_message = |item: &Json| {
+            let has = |key| item.as_object().is_some_and(|item| item.contains(key));
+            has("role") && has("content") && has("createdAt") && !has("parts")
+        };
+        let all = !top.records.is_empty() && top.records.iter().all(is_message);
+        return all.then(|| (Guess::likely("it is a list of messages with `role` and `createdAt`"), None));
     }
+    let node = &input.object()?.node;
     node.get("agentId")?;
     let store = node.get("context").is_some_and(|context| context.get("messageStore").is_some());
     if store {
-        return Some((Guess::certain("it has `agentId` and a `context` with a message store"), node));
+        return Some((Guess::certain("it has `agentId` and a `context` with a message store"), Some(node)));
     }
     if node.get("messageStore").is_some() {
-        return Some((Guess::certain("it has `agentId` and `messageStore`"), node));
+        return Some((Guess::certain("it has `agentId` and `messageStore`"), Some(node)));
     }
     let known = has_map(node, "execution") || has_map(node, "stateInfo") || has_map(node, "context");
-    known.then(|| (Guess::likely("it has `agentId` beside `context` or `execution`"), node))
+    known.then(|| (Guess::likely("it has `agentId` beside `context` or `execution`"), Some(node)))
 }
 
 /// A slim snapshot.
 pub(super) fn slim(input: &Input<'_>) -> Guess {
-    let Ok(document) = input.document() else { return Guess::no() };
+    let Some(document) = input.object() else { return Guess::no() };
     let node = &document.node;
     let is_slim = node.get("agent_id").is_some() && has_list(node, "messages") && node.get("version").is_none();
     if !is_slim {
@@ -53,7 +57,7 @@ pub(super) fn slim(input: &Input<'_>) -> Guess {
 
 /// A continuation snapshot.
 pub(super) fn continuation(input: &Input<'_>) -> Guess {
-    let Ok(document) = input.document() else { return Guess::no() };
+    let Some(document) = input.object() else { return Guess::no() };
     let node = &document.node;
     if node.get("agent_id").is_none() {
         return Guess::no();
@@ -68,7 +72,7 @@ pub(super) fn continuation(input: &Input<'_>) -> Guess {
 
 /// A session file.
 pub(super) fn session(input: &Input<'_>) -> Guess {
-    let Ok(document) = input.document() else { return Guess::no() };
+    let Some(document) = input.object() else { return Guess::no() };
     let node = &document.node;
     let named = node.get("header").is_some_and(|header| header.get("sessionId").is_some());
     if named && node.get("definition").is_some() && node.get("state").is_some() {

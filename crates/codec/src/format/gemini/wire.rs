@@ -71,6 +71,10 @@ impl Wire for Gemini {
         self.sniff_response(event)
     }
 
+    fn list(&self) -> &'static str {
+        "contents"
+    }
+
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)> {
         decode::session(parts)
     }

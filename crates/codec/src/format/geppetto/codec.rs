@@ -49,7 +49,7 @@ impl Codec for TurnCodec {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        let Ok(document) = input.document() else { return Guess::no() };
+        let Some(document) = input.object() else { return Guess::no() };
         if let Some(turns) = document.node.get("turns").and_then(|turns| turns.as_array()) {
             let all = !turns.is_empty() && turns.iter().all(has_blocks);
             return if all {
@@ -99,7 +99,7 @@ impl Codec for FixtureCodec {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        let Ok(document) = input.document() else { return Guess::no() };
+        let Some(document) = input.object() else { return Guess::no() };
         let node = &document.node;
         match (node.get("turn"), node.get("followups").and_then(|list| list.as_array())) {
             (Some(turn), _) if has_blocks(turn) => Guess::certain("it has a `turn` with blocks"),

@@ -66,7 +66,7 @@ impl Codec for StateCodec {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        let Ok(document) = input.document() else { return Guess::no() };
+        let Some(document) = input.object() else { return Guess::no() };
         let node = &document.node;
         let present = STATE.iter().filter(|key| node.get(key).is_some()).count();
         let messages = node.get("conversation").and_then(|conversation| conversation.get("messages"));
@@ -127,7 +127,7 @@ impl Codec for SessionCodec {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        let Ok(document) = input.document() else { return Guess::no() };
+        let Some(document) = input.object() else { return Guess::no() };
         let node = &document.node;
         let has = |key: &&str| node.get(key).is_some();
         if !SESSION.iter().all(has) {
@@ -183,7 +183,7 @@ fn load(form: &Form, input: &Input<'_>) -> Result<Decoded> {
     let losses = json::parse(text).and_then(|node| (form.read)(node, Mode::Faithful)).map(|(stood, _)| {
         let loss = |change: turnkeep_model::Change| {
             let kind = if change.after.is_none() { LossKind::Dropped } else { LossKind::Coerced };
-            Loss::decode(kind, change.at, "llm4s does not keep it as it stands in the file")
+            Loss::decode(kind, change.at.clone(), "llm4s does not keep it as it stands in the file").of_change(&change)
         };
         diff(&stood, &session).into_iter().map(loss).collect()
     });

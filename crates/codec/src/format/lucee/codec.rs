@@ -1,13 +1,13 @@
 //! The codec.
 
 use turnkeep_model::json::{self, Nan, Node};
-use turnkeep_model::{Archive, Loss, LossKind, Result, Session};
+use turnkeep_model::{Archive, Loss, LossKind, Result, Session, Severity};
 
 use super::document::{SESSION_KEYS, known};
 use super::encode::Parts;
 use super::{decode, encode, read, write};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Spec};
-use crate::input::{Input, Syntax};
+use crate::input::{Form, Input, Syntax};
 use crate::sniff::Guess;
 use crate::{honest, json5};
 
@@ -38,9 +38,10 @@ impl Codec for SessionCodec {
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        match input.document() {
-            Ok(document) if document.syntax == Syntax::Json => guess(&document.node),
-            _ => sniff_json5(input),
+        match (input.top().form, input.object()) {
+            (_, Some(document)) if document.syntax == Syntax::Json => guess(&document.node),
+            (Form::Yaml | Form::Other, _) => sniff_json5(input),
+            _ => Guess::no(),
         }
     }
 
@@ -78,8 +79,8 @@ fn parse<'a>(input: Input<'a>, text: &'a str) -> Result<(Node<'a>, Vec<Loss>)> {
         return Ok((node, Vec::new()));
     }
     let parsed = json5::parse(text)?;
-    let comments = (parsed.comments > 0)
-        .then(|| Loss::decode(LossKind::Dropped, "", format!("comments are not kept ({})", parsed.comments)));
+    let what = format!("comments are not kept ({})", parsed.comments);
+    let comments = (parsed.comments > 0).then(|| Loss::decode(LossKind::Dropped, "", what).rated(Severity::Spelling));
     Ok((parsed.node, comments.into_iter().collect()))
 }
 

@@ -6,6 +6,10 @@ use crate::sniff::Guess;
 
 const ENOUGH: usize = 64;
 
+/// Fields of requests of this wire: settings stand in `options`, but clients are seen to send `temperature` beside them.
+const FIELDS: &[&str] =
+    &["format", "keep_alive", "messages", "model", "options", "stream", "temperature", "think", "tools"];
+
 pub(super) fn request(body: &Object) -> Guess {
     let Some(messages) = body.get("messages").and_then(Json::as_array) else { return Guess::no() };
     let objects: Vec<&Object> = messages.iter().take(ENOUGH).filter_map(Json::as_object).collect();
@@ -20,6 +24,7 @@ pub(super) fn request(body: &Object) -> Guess {
     let own = ["think", "keep_alive"].iter().any(|key| body.contains(key))
         || body.get("options").and_then(Json::as_object).is_some();
     let spoken = objects.iter().any(|message| message.contains("tool_name") || has_images(message));
+    let is_known = body.iter().all(|(key, _)| FIELDS.iter().any(|field| key.is(field)));
     let called = objects
         .iter()
         .flat_map(|message| calls(message))
@@ -27,7 +32,7 @@ pub(super) fn request(body: &Object) -> Guess {
     match () {
         () if spoken || called && own => Guess::certain("its messages call tools as Ollama does"),
         () if own && objects.iter().all(plain) => Guess::certain("it has `messages` and settings of Ollama"),
-        () if objects.iter().all(plain) => Guess::likely("it has `messages` of plain text"),
+        () if is_known && objects.iter().all(plain) => Guess::likely("it has `messages` of plain text"),
         () => Guess::no(),
     }
 }

@@ -5,7 +5,44 @@ use turnkeep_model::json::{Json, Object};
 use crate::sniff::Guess;
 
 /// Fields that only requests of this wire have.
-const OWN: &[&str] = &["max_completion_tokens", "stream_options", "reasoning_effort", "parallel_tool_calls"];
+const OWN: &[&str] = &[
+    "frequency_penalty",
+    "function_call",
+    "functions",
+    "logit_bias",
+    "logprobs",
+    "max_completion_tokens",
+    "modalities",
+    "n",
+    "parallel_tool_calls",
+    "prediction",
+    "presence_penalty",
+    "reasoning_effort",
+    "response_format",
+    "stream_options",
+    "top_logprobs",
+    "web_search_options",
+];
+
+/// Fields that requests of this wire share with others.
+const SHARED: &[&str] = &[
+    "max_tokens",
+    "messages",
+    "metadata",
+    "model",
+    "seed",
+    "service_tier",
+    "stop",
+    "store",
+    "stream",
+    "temperature",
+    "tool_choice",
+    "tools",
+    "top_k",
+    "top_p",
+    "user",
+    "verbosity",
+];
 
 /// How many messages are looked at.
 const ENOUGH: usize = 64;
@@ -26,7 +63,10 @@ pub(super) fn request(body: &Object) -> Guess {
     if body.get("model").is_some() && OWN.iter().any(|key| body.contains(key)) && !objects.is_empty() {
         return Guess::certain("it has `messages` and settings that only OpenAI's chat wire has");
     }
-    if body.get("messages").is_some() && objects.iter().all(|message| message.contains("role")) {
+    // Many systems keep messages with roles; a request names a model, or has nothing that a request has not.
+    let is_request =
+        body.contains("model") || body.iter().all(|(key, _)| SHARED.iter().chain(OWN).any(|own| key.is(own)));
+    if is_request && objects.iter().all(|message| message.contains("role")) {
         return Guess::likely("it has `messages` with roles");
     }
     Guess::no()
@@ -73,8 +113,12 @@ pub(super) fn response(body: &Object) -> Guess {
 }
 
 fn is_error(body: &Object) -> bool {
-    let error = body.get("error").and_then(Json::as_object);
-    error.is_some_and(|error| error.contains("message")) && !body.contains("messages") && !body.contains("type")
+    let is_told = match body.get("error").or_else(|| body.get("detail")) {
+        Some(Json::Object(error)) => error.contains("message"),
+        Some(Json::String(_)) => body.len() == 1,
+        _ => false,
+    };
+    is_told && !body.contains("messages") && !body.contains("type")
 }
 
 pub(super) fn event(event: &Object) -> Guess {

@@ -73,6 +73,10 @@ impl Wire for Responses {
         }
     }
 
+    fn list(&self) -> &'static str {
+        "input"
+    }
+
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)> {
         let mut reader = Reader::default();
         let has_history = parts.request.is_some();

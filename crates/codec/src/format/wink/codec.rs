@@ -105,8 +105,8 @@ pub(super) fn with_first(input: &Input<'_>, look: impl Fn(&Node<'_>) -> Guess) -
     {
         return look(first);
     }
-    match input.document() {
-        Ok(document) if document.syntax == Syntax::Json => look(&document.node),
+    match input.object() {
+        Some(document) if document.syntax == Syntax::Json => look(&document.node),
         _ => Guess::no(),
     }
 }

@@ -11,7 +11,7 @@ use super::python::{self, Dumps};
 use super::{FORMAT, decode, lines};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
 use crate::honest;
-use crate::input::Input;
+use crate::input::{Form, Input, Top};
 use crate::sniff::Guess;
 use crate::tree;
 
@@ -31,20 +31,23 @@ impl Codec for SliceCodec {
         }
     }
 
+    /// The lines of a slice are an application's own objects: only those of a conversation can be told from their keys.
     fn sniff(&self, input: &Input<'_>) -> Guess {
-        let Ok(text) = input.text() else { return Guess::no() };
-        let is_object = |node: &Node<'_>| node.as_object().is_some();
-        let mut lines = lines::numbered(text).map(|(_, line)| line);
-        let begins = lines.next().is_some_and(is_spelled) && input.first_line().is_some_and(is_object);
-        let is_item = |line: &str| is_spelled(line) && lines::parse_line(line).is_ok_and(|node| is_object(&node));
-        if !text.ends_with('\n') || !begins || !lines.take(3).all(is_item) {
+        let Top { form, records } = input.top();
+        if !matches!(form, Form::Object | Form::Lines) || !is_ended(input) {
             return Guess::no();
         }
+        let all = |keys: &[&str]| {
+            let has = |item: &Json| keys.iter().all(|key| item.as_object().is_some_and(|item| item.contains(key)));
+            !records.is_empty() && records.iter().all(has)
+        };
         match input.name() {
+            _ if all(&["__type__"]) => Guess::certain("every line is an object with a `__type__`"),
+            _ if all(INNER) || all(STATE) => Guess::certain("every line is a message of a conversation"),
             Some(name) if type_of(name).contains(':') => {
                 Guess::likely("every line is an object, and the file is named after a type")
             }
-            _ => Guess::likely("every line is an object as Python writes it without spaces"),
+            _ => Guess::no(),
         }
     }
 
@@ -74,9 +77,13 @@ impl Codec for SliceCodec {
     }
 }
 
-/// Whether a line may be an object in the original's spelling: ASCII, and no space after a colon.
-fn is_spelled(line: &str) -> bool {
-    line.starts_with("{\"") && line.is_ascii() && !line.contains("\": ")
+/// The keys of every message of a conversation, and of every state of one.
+const INNER: &[&str] = &["role", "content", "evaluation_id", "sequence"];
+const STATE: &[&str] = &["system_message", "turns", "evaluation_id"];
+
+/// Whether a lone object is a line of its own and no document laid out over lines.
+fn is_ended(input: &Input<'_>) -> bool {
+    input.top().form == Form::Lines || !input.has_lines()
 }
 
 /// The items of a text. A last line that was cut off was never a whole item: it is dropped and reported.
@@ -149,7 +156,7 @@ fn kind_of(items: &[Node<'_>]) -> Option<Kind> {
         let has = |item: &Node<'_>| keys.iter().all(|key| item.get(key).is_some());
         !items.is_empty() && items.iter().all(has)
     };
-    match (all(&["role", "content", "evaluation_id", "sequence"]), all(&["system_message", "turns", "evaluation_id"])) {
+    match (all(INNER), all(STATE)) {
         (true, _) => Some(Kind::Inner),
         (_, true) => Some(Kind::State),
         _ => None,

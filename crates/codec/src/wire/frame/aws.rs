@@ -77,7 +77,7 @@ impl AwsFramer {
 }
 
 /// Whether bytes begin with a frame's prelude.
-pub(super) fn looks_like(bytes: &[u8]) -> bool {
+pub(crate) fn looks_like(bytes: &[u8]) -> bool {
     prelude(bytes).is_ok_and(|lengths| lengths.is_some())
 }
 

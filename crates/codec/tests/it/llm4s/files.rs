@@ -1,6 +1,7 @@
 //! Files of the library and files near to them.
 
 use turnkeep_codec::{Confidence, Input, format, sniff};
+use turnkeep_model::json::Json;
 use turnkeep_model::{
     Author, Block, Body, CallId, ErrorKind, LossKind, Session, SessionId, Status, Time, ToolCall, Turn,
     status as states,
@@ -335,4 +336,40 @@ fn calls_and_results_are_one_turn() {
         session.turns.iter().map(|turn| turn.blocks.iter().map(|block| block.body.kind()).collect()).collect();
     assert_eq!(turns, [vec!["text", "text", "tool_call", "tool_result"], vec!["text"]]);
     assert!(session.blocks().all(|(_, block)| !matches!(&block.body, Body::Other { .. })));
+}
+
+#[test]
+fn tools_and_handoffs_are_never_written() {
+    let tool = turnkeep_model::ToolSpec { name: "get_weather".into(), ..Default::default() };
+    let handoff = Status::from(states::Handoff { to: "billing".into(), reason: None });
+    let session = Session { tools: vec![tool], status: Some(handoff), ..session(STATE, OLD).0 };
+
+    let (saved, losses) = encode(STATE, &session);
+
+    let document = parse(&saved);
+    let keys = |json: &Json| -> Vec<String> {
+        json.as_object().unwrap().iter().map(|(key, _)| key.to_str_lossy().into_owned()).collect()
+    };
+    for written in [keys(&document), keys(at(&document, "completionOptions"))] {
+        assert!(
+            !written.iter().any(|key| ["tools", "availableHandoffs", "handoffs"].contains(&key.as_str())),
+            "{written:?}"
+        );
+    }
+    assert!(!saved.contains("get_weather"), "{saved}");
+    assert_eq!(told(&losses), ["dropped tools"]);
+}
+
+#[test]
+fn errors_are_not_classed_by_their_text() {
+    for words in ["401 Unauthorized", "429 Too Many Requests: rate limit", "context length exceeded", "not found"] {
+        let text = OLD.replace("\"Complete\"", &format!(r#"{{"type":"Failed","error":"{words}"}}"#));
+        let (session, _) = session(STATE, &text);
+        assert_eq!(session.status, Some(Status::from(states::Failed { error: words.into() })), "{words}");
+        assert!(session.turns.iter().all(|turn| turn.errors.is_empty()), "{words}");
+
+        let damaged = |text: &str| decode(STATE, text).unwrap_err().kind();
+        let message = format!(r#"{{"conversation":{{"messages":[{{"role":"user","content":"{words}"}}"#);
+        assert_eq!(damaged(&message), ErrorKind::Corrupt, "{words}");
+    }
 }

@@ -9,16 +9,16 @@ const EXCHANGES: usize = 200;
 pub(super) struct Dice(u64);
 
 impl Dice {
-    pub fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % end
     }
 
-    pub fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
+    pub(super) fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
         all[self.below(all.len())]
     }
 
-    pub fn between(&mut self, from: usize, to: usize) -> usize {
+    pub(super) fn between(&mut self, from: usize, to: usize) -> usize {
         from + self.below(to - from)
     }
 }
@@ -30,7 +30,7 @@ pub(super) struct Stated {
 }
 
 impl Stated {
-    pub fn new(text: impl Into<String>, fact: impl Into<String>) -> Stated {
+    pub(super) fn new(text: impl Into<String>, fact: impl Into<String>) -> Stated {
         Stated { text: text.into(), fact: fact.into() }
     }
 }
