@@ -234,10 +234,11 @@ pub(super) fn next(wire: &dyn Wire, session: &Session, options: &EncodeOptions) 
     if kind.is_some_and(|word| Kind::from_word(&word).is_some()) {
         return wire.next_request(session, options);
     }
-    let (session, mut losses) = ready::ready(session);
+    let (session, mut losses, places) = ready::ready(session, wire.spec().id);
     let (mut body, more) = wire.next_request(&session, options);
     ready::well_formed(&mut body);
     losses.extend(more);
+    losses.iter_mut().for_each(|loss| loss.at = places.given(std::mem::take(&mut loss.at)));
     (body, losses)
 }
 

@@ -4,9 +4,11 @@
 //! stream. Each vendor implements [`Wire`]; [`WireCodec`] makes a codec of it. A stream is assembled into the response
 //! body that the vendor would have sent without streaming, so that there is one decoder of answers.
 
+pub(crate) mod cache;
 mod codec;
 pub(crate) mod degrade;
 pub(crate) mod dialogue;
+pub(crate) mod document;
 pub(crate) mod fields;
 pub mod frame;
 mod incoming;
@@ -14,6 +16,7 @@ mod kind;
 pub(crate) mod messages;
 pub(crate) mod order;
 mod outgoing;
+mod portable;
 pub(crate) mod prefix;
 mod ready;
 pub mod repair;

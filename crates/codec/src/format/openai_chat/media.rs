@@ -19,6 +19,11 @@ pub(super) fn take(kind: &str, part: &mut Fields) -> Option<Media> {
     Some(media)
 }
 
+/// The media of a part of type `kind`, whatever stands beside it.
+pub(crate) fn media(kind: &str, part: &Object) -> Option<Media> {
+    take(kind, &mut Fields::new(part.clone(), &[]))
+}
+
 /// Which part holds a medium, where the source does not say.
 pub(super) fn part_kind(media: &Media) -> &'static str {
     match media.media_type.as_deref() {

@@ -12,6 +12,7 @@ use super::{ID, media, options, profile, restore};
 use crate::codec::EncodeOptions;
 use crate::format::responses::is_strict;
 use crate::wire::Kind;
+use crate::wire::document::text_of;
 use crate::wire::repair::{History, INTERRUPTED, Piece, Sends, legal_name, speaker};
 
 /// The longest name of a tool.
@@ -95,11 +96,12 @@ pub(super) fn history(session: &Session, profile: &Profile, own: bool) -> Histor
     }
     history.limit_reasoning(session, |_, turn| sends(profile, is_home(turn)));
     history.plain_bodies(session, |kind, turn| is_home(turn) && kind != "message" && kind != "part");
-    let takes = |media: &Media, block: &Block| block.author == Author::User && takes(media, profile, own);
-    history.describe_media(takes, |_| false);
-    history.remove_empty_text(str::is_empty);
+    let takes = |media: &Media| takes(media, profile, own);
+    history.describe_media(|media, block| block.author == Author::User && takes(media), takes);
+    history.remove_empty_text(|text, _| text.is_empty());
     history.pieces.iter_mut().for_each(|piece| settle(piece, profile, own));
     history.pair_calls();
+    history.lift_media();
     history.rename_calls(&profile.ids);
     history.rename_tools(LONGEST_NAME);
     history.number_messages(joins);
@@ -131,6 +133,8 @@ fn takes(media: &Media, profile: &Profile, own: bool) -> bool {
     let kind = media::part_kind(media);
     let reachable = match kind {
         "image_url" => media.url.is_some() || media.inline.is_some(),
+        // A file of text is said in words: only some vendors read such files.
+        "file" if !own && text_of(media).is_some() => false,
         _ => media.inline.is_some() || own && media.file_id.is_some(),
     };
     reachable && profile.media.contains(&kind)

@@ -129,7 +129,7 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
     if !is_body {
         repair::nameless_thinking(&mut history);
     }
-    history.remove_empty_text(str::is_empty);
+    history.remove_empty_text(|text, _| text.is_empty());
     if aim.server_holds_items {
         repair::close_calls(&mut history);
     } else {
