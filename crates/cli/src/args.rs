@@ -236,7 +236,7 @@ pub(crate) struct Convert {
     /// Write what did not survive to a file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Write nothing where something would be lost, and exit 3
+    /// Write nothing where content or settings would be lost, and exit 3
     #[arg(long)]
     pub(crate) strict: bool,
     /// Read and write as the format's original program does

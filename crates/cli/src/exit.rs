@@ -57,7 +57,7 @@ pub(crate) enum Stop {
     Run(turnkeep_runtime::Error),
     /// Something is wrong with the command line: what, and what helps.
     Usage(String, String),
-    /// There are losses, and none are allowed.
+    /// Content or settings would be lost, and that is not allowed: how many losses.
     Losses(usize),
     /// Standard output does not take any more.
     Output(io::Error),
@@ -88,7 +88,7 @@ impl Stop {
             Stop::Store(error) => error.to_string(),
             Stop::Run(error) => error.to_string(),
             Stop::Usage(what, _) => what.clone(),
-            Stop::Losses(count) => format!("{count} losses, and none are allowed"),
+            Stop::Losses(count) => format!("{count} losses of content or settings, and none are allowed"),
             Stop::Output(error) => format!("cannot write the output: {error}"),
         }
     }

@@ -29,6 +29,7 @@ pub(crate) fn losses(losses: &[Loss]) -> Json {
             ("kind", loss.kind.as_str().into()),
             ("side", loss.side.as_str().into()),
             ("what", loss.what.as_str().into()),
+            ("severity", loss.severity().as_str().into()),
         ])
     };
     Json::Array(losses.iter().map(one).collect())

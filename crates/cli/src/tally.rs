@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use turnkeep_model::{Loss, LossKind};
+use turnkeep_model::{Loss, LossKind, Severity};
 
 use crate::terminal::{DIM, YELLOW, counted, say};
 use crate::visible::visible;
@@ -14,7 +14,7 @@ const NAMED: usize = 8;
 #[derive(Default)]
 pub(crate) struct Tally {
     groups: Vec<Group>,
-    places: HashMap<(String, String, String), usize>,
+    places: HashMap<(LossKind, Severity, String, String), usize>,
 }
 
 struct Group {
@@ -30,7 +30,7 @@ impl Tally {
     }
 
     pub(crate) fn add(&mut self, loss: &Loss) {
-        let key = (loss.kind.as_str().to_owned(), numberless(&loss.at), numberless(&loss.what));
+        let key = (loss.kind, loss.severity(), numberless(&loss.at), numberless(&loss.what));
         let place = *self.places.entry(key).or_insert(self.groups.len());
         match self.groups.get_mut(place) {
             Some(group) => group.count += 1,
@@ -44,11 +44,13 @@ impl Tally {
         if total == 0 {
             return;
         }
-        say(&format!("{YELLOW}{}{YELLOW:#} ({})", counted(total, "loss", "losses"), self.kinds()));
-        for group in self.groups.iter().take(NAMED) {
+        let total_of = counted(total, "loss", "losses");
+        say(&format!("{YELLOW}{total_of}{YELLOW:#} ({}): {}", self.kinds(), self.severities()));
+        let worst = self.worst_first();
+        for group in worst.iter().take(NAMED) {
             say(&format!("  {}", group.line()));
         }
-        let told: usize = self.groups.iter().take(NAMED).map(|group| group.count).sum();
+        let told: usize = worst.iter().take(NAMED).map(|group| group.count).sum();
         let rest = if told < total { format!("… and {} more; ", total - told) } else { String::new() };
         if told < total || self.groups.len() < total {
             say(&format!("  {DIM}{rest}{more}{DIM:#}"));
@@ -57,11 +59,26 @@ impl Tally {
 
     /// How many losses there are of each kind, as in `3 dropped, 1 renamed`.
     pub(crate) fn kinds(&self) -> String {
-        let count = |kind: &LossKind| -> usize {
-            self.groups.iter().filter(|group| group.first.kind == *kind).map(|group| group.count).sum()
+        self.counts(LossKind::ALL, |loss| loss.kind)
+    }
+
+    /// How many losses there are of each severity, as in `1 content, 3 spelling`.
+    fn severities(&self) -> String {
+        self.counts(Severity::ALL, Loss::severity)
+    }
+
+    fn counts<T: PartialEq + std::fmt::Display>(&self, words: &[T], word_of: impl Fn(&Loss) -> T) -> String {
+        let count = |word: &T| -> usize {
+            self.groups.iter().filter(|group| word_of(&group.first) == *word).map(|group| group.count).sum()
         };
-        let counts = LossKind::ALL.iter().map(|kind| (count(kind), kind)).filter(|(count, _)| *count > 0);
-        counts.map(|(count, kind)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
+        let counts = words.iter().map(|word| (count(word), word)).filter(|(count, _)| *count > 0);
+        counts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+    }
+
+    fn worst_first(&self) -> Vec<&Group> {
+        let mut groups: Vec<&Group> = self.groups.iter().collect();
+        groups.sort_by_key(|group| group.first.severity());
+        groups
     }
 }
 
@@ -112,6 +129,16 @@ mod tests {
     }
 
     #[test]
+    fn lost_content_is_named_first() {
+        let losses = [loss("turns[0].id", "no place"), loss("turns[0].blocks[0].text", "no place")];
+
+        let tally = Tally::of(&losses);
+
+        let places: Vec<&str> = tally.worst_first().iter().map(|group| group.first.at.as_str()).collect();
+        assert_eq!(places, ["turns[0].blocks[0].text", "turns[0].id"]);
+    }
+
+    #[test]
     fn losses_that_are_alike_are_told_once() {
         let losses = [
             loss("turns[0].id", "there is no place for it"),
@@ -122,6 +149,7 @@ mod tests {
         let tally = Tally::of(&losses);
 
         assert_eq!(tally.kinds(), "3 dropped");
+        assert_eq!(tally.severities(), "3 setting");
         let lines: Vec<String> = tally.groups.iter().map(Group::line).collect();
         assert!(lines[0].starts_with("dropped     turns[*].id: there is no place for it "), "{}", lines[0]);
         assert!(lines[0].contains("(2 times)"), "{}", lines[0]);

@@ -74,7 +74,8 @@ pub(crate) fn complain(stop: &Stop) {
         Stop::Run(error) => complain_of(&error.to_string(), error.remedy()),
         Stop::Usage(what, remedy) => complain_of(what, Some(remedy)),
         Stop::Losses(count) => {
-            let what = format!("{}, and --strict allows none; nothing was written", counted(*count, "loss", "losses"));
+            let lost = counted(*count, "loss", "losses");
+            let what = format!("{lost} of content or settings, and --strict allows none; nothing was written");
             complain_of(&what, Some("list them with --report FILE, or leave --strict out"));
         }
         Stop::Output(error) => complain_of(&format!("cannot write the output: {error}"), None),

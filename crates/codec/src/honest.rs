@@ -33,5 +33,5 @@ fn loss(change: Change, holder: &str) -> Loss {
         }
         (Some(_), Some(_)) => (LossKind::Coerced, format!("{holder} holds it in another form")),
     };
-    Loss::encode(kind, change.at, what)
+    Loss::encode(kind, change.at.clone(), what).of_change(&change)
 }

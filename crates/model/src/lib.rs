@@ -43,7 +43,7 @@ pub use journal::{Batch, Entry, Journal, Record, line_sum};
 pub use json::{Json, JsonString, Number, Object};
 pub use ledger::Ledger;
 pub use lines::Spelling;
-pub use loss::{Loss, LossKind, Side};
+pub use loss::{Loss, LossKind, Severity, Side};
 pub use native::{Archive, Snapshot, VERSION, VERSIONS};
 pub use options::{Effort, Limits, Options, ResponseFormat, ResponseKind, ToolChoice, ToolMode, ToolSpec};
 pub use session::{Parent, PromptId, Run, Session, Slice, SlicePolicy, Turn};

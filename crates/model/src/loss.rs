@@ -1,7 +1,10 @@
 //! One thing that did not survive a reading, a writing or a reduction.
 
+mod severity;
+
 use std::fmt;
 
+use crate::diff::Change;
 use crate::shape::{parts, words};
 
 /// One thing that did not survive: where it stood, what became of it, on which side, and why.
@@ -15,9 +18,24 @@ pub struct Loss {
     pub side: Side,
     /// A sentence for a person.
     pub what: String,
+    /// How much it matters, where kind and place do not tell; see [`Loss::severity`].
+    pub severity: Option<Severity>,
 }
 
-parts! { Loss { at: req, kind: req, side: req, what: req } }
+parts! { Loss { at: req, kind: req, side: req, what: req, severity: opt } }
+
+words! {
+    /// How much a loss matters.
+    #[derive(PartialOrd, Ord)]
+    pub enum Severity {
+        /// Something said, shown, called or returned.
+        Content = "content",
+        /// Options, ids and metadata: what acts without being said.
+        Setting = "setting",
+        /// Order, the spelling of numbers and texts, notes on the source.
+        Spelling = "spelling",
+    }
+}
 
 words! {
     /// What became of the thing that did not survive.
@@ -62,17 +80,43 @@ words! {
 impl Loss {
     /// A loss while reading.
     pub fn decode(kind: LossKind, at: impl Into<String>, what: impl Into<String>) -> Loss {
-        Loss { at: at.into(), kind, side: Side::Decode, what: what.into() }
+        Loss::new(kind, at, Side::Decode, what)
     }
 
     /// A loss while writing.
     pub fn encode(kind: LossKind, at: impl Into<String>, what: impl Into<String>) -> Loss {
-        Loss { at: at.into(), kind, side: Side::Encode, what: what.into() }
+        Loss::new(kind, at, Side::Encode, what)
     }
 
     /// A loss by a policy.
     pub fn policy(kind: LossKind, at: impl Into<String>, what: impl Into<String>) -> Loss {
-        Loss { at: at.into(), kind, side: Side::Policy, what: what.into() }
+        Loss::new(kind, at, Side::Policy, what)
+    }
+
+    fn new(kind: LossKind, at: impl Into<String>, side: Side, what: impl Into<String>) -> Loss {
+        Loss { at: at.into(), kind, side, what: what.into(), severity: None }
+    }
+
+    /// The same loss with a severity that kind and place do not tell.
+    #[must_use]
+    pub fn rated(mut self, severity: Severity) -> Loss {
+        self.severity = (self.severity() != severity).then_some(severity).or(self.severity);
+        self
+    }
+
+    /// The same loss with the severity of the change it reports: a value that is only spelled in another way is no more
+    /// than that.
+    #[must_use]
+    pub fn of_change(self, change: &Change) -> Loss {
+        match severity::of_change(change) {
+            Some(severity) => self.rated(severity),
+            None => self,
+        }
+    }
+
+    /// How much it matters.
+    pub fn severity(&self) -> Severity {
+        self.severity.unwrap_or_else(|| severity::of(self.kind, &self.at))
     }
 
     /// Whether this loss speaks of the place `path`: of it, of something that holds it, or of something in it.

@@ -30,7 +30,8 @@ struct Job {
 struct Done {
     /// What its report says; without its bytes, and without its losses where nobody asked for a report.
     converted: Converted,
-    lossy: bool,
+    /// Whether `--strict` refuses it.
+    refused: bool,
 }
 
 /// What became of all files.
@@ -109,11 +110,11 @@ fn all(args: &Convert, opening: &OpenOptions, jobs: &[Job]) -> Batch {
 /// Counts the losses of a file. They are kept only for a report: a batch may be larger than the memory.
 fn settle(args: &Convert, mut converted: Converted, losses: &mut Tally) -> Done {
     converted.losses.iter().for_each(|loss| losses.add(loss));
-    let lossy = !converted.losses.is_empty();
+    let refused = args.strict && converted.refused_by_strict() > 0;
     if args.report.is_none() {
         converted.losses = Vec::new();
     }
-    Done { converted, lossy }
+    Done { converted, refused }
 }
 
 fn one(args: &Convert, opening: &OpenOptions, job: &Job) -> Result<Converted> {
@@ -124,7 +125,7 @@ fn one(args: &Convert, opening: &OpenOptions, job: &Job) -> Result<Converted> {
     }
     let source = Source::read(&job.input, &args.reading.limits())?;
     let mut converted = convert(args, opening, &args.to, source)?;
-    if !args.dry_run && (!args.strict || converted.losses.is_empty()) {
+    if !args.dry_run && (!args.strict || converted.refused_by_strict() == 0) {
         make_directory(job.output.parent().unwrap_or(Path::new(".")))?;
         turnkeep_file::save(&job.output, &converted.bytes)?;
     }
@@ -143,7 +144,7 @@ fn conclude(args: &Convert, batch: &Batch) -> Exit {
         batch.losses.say("--report FILE lists them all");
     }
     let failed = results.len() - converted.len();
-    let refused = converted.iter().filter(|done| args.strict && done.lossy).count();
+    let refused = converted.iter().filter(|done| done.refused).count();
     let written = if args.dry_run { 0 } else { converted.len() - refused };
     let refusals = if refused > 0 { format!(", {refused} not written because of --strict") } else { String::new() };
     say(&format!("{} written, {failed} failed{refusals}", counted(written, "file", "files")));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use turnkeep_codec::{EncodeOptions, Mode, Target, pack};
 use turnkeep_file::{OpenOptions, Opened, Source, is_bundle};
-use turnkeep_model::{Json, Loss, Result};
+use turnkeep_model::{Json, Loss, Result, Severity};
 
 use super::{Ending, batch, condense, reduced};
 use crate::args::{Convert, is_dash, source_of};
@@ -30,8 +30,8 @@ pub(super) fn run(args: &Convert) -> Ending {
     }
     let source = source_of(&args.input, &args.reading.limits())?;
     let converted = convert(args, &opening(args)?, &target_of(args), source)?;
-    let refused = args.strict && !converted.losses.is_empty();
-    if !refused && !args.dry_run {
+    let refused = if args.strict { converted.refused_by_strict() } else { 0 };
+    if refused == 0 && !args.dry_run {
         write(output_file(args), &converted.bytes)?;
     }
     match &args.report {
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Convert) -> Ending {
         None if args.dry_run => reduced::print(&converted.losses)?,
         None => say_losses(&converted.losses, "--report FILE lists them all"),
     }
-    if refused { Err(Stop::Losses(converted.losses.len())) } else { Ok(Exit::Ok) }
+    if refused > 0 { Err(Stop::Losses(refused)) } else { Ok(Exit::Ok) }
 }
 
 /// How the input is read.
@@ -74,6 +74,11 @@ pub(super) fn packed(packing: &Packing, bytes: Vec<u8>, format: &str) -> Result<
 }
 
 impl Converted {
+    /// How many losses `--strict` refuses: those of content and settings. Another spelling of the same is none of them.
+    pub(super) fn refused_by_strict(&self) -> usize {
+        self.losses.iter().filter(|loss| loss.severity() != Severity::Spelling).count()
+    }
+
     /// The report, as a program reads it.
     pub(super) fn as_json(&self) -> Json {
         let losses = ("losses", report::losses(&self.losses));

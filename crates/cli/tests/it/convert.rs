@@ -93,13 +93,14 @@ fn losses_are_told_shortly_and_reported_fully() {
     let reported =
         place.run("convert s.json --to turnkeep -o t.json --redact encrypted_content --report r.json").ends(0);
 
-    assert!(told.err.starts_with("1 loss (1 redacted)\n"), "{}", told.err);
+    assert!(told.err.starts_with("1 loss (1 redacted): 1 content\n"), "{}", told.err);
     assert_eq!(reported.err, "");
     let expected = r#"    {
       "at": "turns[0].blocks[1].encrypted",
       "kind": "redacted",
       "side": "policy",
-      "what": "encrypted content was replaced by a placeholder"
+      "what": "encrypted content was replaced by a placeholder",
+      "severity": "content"
     }"#;
     assert!(place.text("r.json").contains(expected), "{}", place.text("r.json"));
 }
@@ -110,9 +111,24 @@ fn strict_writes_nothing_but_the_report() {
 
     let ran = place.run("convert s.json --to turnkeep -o t.json --redact encrypted_content --strict --report r.json");
 
-    ran.ends(3).says("1 loss, and --strict allows none; nothing was written");
+    ran.ends(3).says("1 loss of content or settings, and --strict allows none; nothing was written");
     assert_eq!(place.text("t.json"), "old");
     assert!(place.text("r.json").contains("\"redacted\""));
+}
+
+#[test]
+fn strict_takes_another_spelling_and_refuses_a_lost_setting() {
+    let yaml = "turnkeep: 1 # a comment\nsessions:\n  - turns: []\n";
+    let chat = r#"{"model": "gpt-4o", "seed": 7, "messages": [{"role": "user", "content": "hi"}]}"#;
+    let place = Place::new().with("s.yaml", yaml).with("chat.json", chat);
+
+    let spelled = place.run("convert s.yaml --to turnkeep -o t.json --strict").ends(0);
+    let lost = place.run("convert chat.json --to anthropic.messages -o a.json --strict --report r.json").ends(3);
+
+    assert!(spelled.err.starts_with("1 loss (1 dropped): 1 spelling\n"), "{}", spelled.err);
+    assert!(place.text("t.json").contains("\"turnkeep\""));
+    assert!(place.text("r.json").contains("\"severity\": \"setting\""), "{}", place.text("r.json"));
+    assert!(lost.err.contains("of content or settings"), "{}", lost.err);
 }
 
 #[test]

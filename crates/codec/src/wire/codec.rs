@@ -1,7 +1,7 @@
 //! One codec for every wire.
 
 use turnkeep_model::json::{Json, JsonSink, Layout, Node, Object, Sink, Value};
-use turnkeep_model::{Archive, Error, ErrorKind, FinishReason, Loss, LossKind, Result, Session};
+use turnkeep_model::{Archive, Error, ErrorKind, FinishReason, Loss, LossKind, Result, Session, Severity};
 
 use super::frame::{self, Frames};
 use super::kind::{Kind, Parts};
@@ -118,7 +118,8 @@ impl<W: Wire> Codec for WireCodec<W> {
         let back = read_back(&self.0, kind, &body)?;
         let mut losses = honest::losses_explained(archive, &back, "a body of this wire", &known.unwrap_or_default());
         if kind == Kind::Stream {
-            losses.push(Loss::encode(LossKind::Coerced, "extra", "a stream is written as the response it makes up"));
+            let what = "a stream is written as the response it makes up";
+            losses.push(Loss::encode(LossKind::Coerced, "extra", what).rated(Severity::Spelling));
         }
         Ok(Encoded { bytes: text_of(&body), losses })
     }

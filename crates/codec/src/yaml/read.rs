@@ -6,7 +6,7 @@ use std::fmt;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 use turnkeep_model::json::{self, Fields, MAX_TEXT_DEPTH, Nan, Node, Text, Value};
-use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result};
+use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result, Severity};
 
 use super::scalar::resolve;
 
@@ -27,12 +27,14 @@ impl Notes {
     /// What of it a session cannot keep.
     pub fn losses(&self) -> Vec<Loss> {
         let notes = [
-            (self.comments, "comments are not kept"),
-            (self.further_documents, "only the first document of a stream is read"),
-            (self.foreign_tags, "tags outside the core schema are not kept"),
+            (self.comments, Severity::Spelling, "comments are not kept"),
+            (self.further_documents, Severity::Content, "only the first document of a stream is read"),
+            (self.foreign_tags, Severity::Spelling, "tags outside the core schema are not kept"),
         ];
-        let lost = notes.into_iter().filter(|(count, _)| *count > 0);
-        lost.map(|(count, what)| Loss::decode(LossKind::Dropped, "", format!("{what} ({count})"))).collect()
+        let lost = notes.into_iter().filter(|(count, ..)| *count > 0);
+        let loss =
+            |(count, severity, what)| Loss::decode(LossKind::Dropped, "", format!("{what} ({count})")).rated(severity);
+        lost.map(loss).collect()
     }
 }
 

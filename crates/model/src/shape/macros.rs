@@ -5,6 +5,8 @@
 macro_rules! parts {
     ($type:ident { $($field:ident : $kind:ident),* $(,)? } $($unstored:ident)*) => {
         impl $crate::shape::Parts for $type {
+            const FIELDS: &'static [&'static str] = &[$(stringify!($field),)*];
+
             fn write_parts<S: $crate::json::Sink>(&self, out: &mut S) {
                 let _ = &out;
                 $( $crate::shape::macros::write_field!($kind, self.$field, stringify!($field), out); )*

@@ -33,6 +33,9 @@ pub trait Shape: Sized {
 
 /// A value that is written as some of the fields of an object.
 pub trait Parts: Sized {
+    /// The names of its fields.
+    const FIELDS: &'static [&'static str] = &[];
+
     /// Writes the fields.
     fn write_parts<S: Sink>(&self, out: &mut S);
 

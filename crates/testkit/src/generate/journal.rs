@@ -9,7 +9,7 @@ use turnkeep_model::event::{
     ToolSettled, TurnClosed, TurnOpened, UsageAdded, Verdict,
 };
 use turnkeep_model::{
-    Batch, CallId, Entry, Event, Journal, Loss, LossKind, Outcome, RunId, Seq, SessionId, Side, SlicePolicy,
+    Batch, CallId, Entry, Event, Journal, Loss, LossKind, Outcome, RunId, Seq, SessionId, Severity, Side, SlicePolicy,
 };
 
 use super::extra::unknown_fields;
@@ -148,6 +148,7 @@ fn model_event() -> BoxedStrategy<Event> {
         kind: sample::select(LossKind::ALL),
         side: sample::select(Side::ALL),
         what: text(),
+        severity: rare(sample::select(Severity::ALL)),
     });
     prop_oneof![
         chosen.prop_map(Event::from),

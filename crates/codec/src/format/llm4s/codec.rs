@@ -183,7 +183,7 @@ fn load(form: &Form, input: &Input<'_>) -> Result<Decoded> {
     let losses = json::parse(text).and_then(|node| (form.read)(node, Mode::Faithful)).map(|(stood, _)| {
         let loss = |change: turnkeep_model::Change| {
             let kind = if change.after.is_none() { LossKind::Dropped } else { LossKind::Coerced };
-            Loss::decode(kind, change.at, "llm4s does not keep it as it stands in the file")
+            Loss::decode(kind, change.at.clone(), "llm4s does not keep it as it stands in the file").of_change(&change)
         };
         diff(&stood, &session).into_iter().map(loss).collect()
     });

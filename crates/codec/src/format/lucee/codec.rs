@@ -1,7 +1,7 @@
 //! The codec.
 
 use turnkeep_model::json::{self, Nan, Node};
-use turnkeep_model::{Archive, Loss, LossKind, Result, Session};
+use turnkeep_model::{Archive, Loss, LossKind, Result, Session, Severity};
 
 use super::document::{SESSION_KEYS, known};
 use super::encode::Parts;
@@ -78,8 +78,8 @@ fn parse<'a>(input: Input<'a>, text: &'a str) -> Result<(Node<'a>, Vec<Loss>)> {
         return Ok((node, Vec::new()));
     }
     let parsed = json5::parse(text)?;
-    let comments = (parsed.comments > 0)
-        .then(|| Loss::decode(LossKind::Dropped, "", format!("comments are not kept ({})", parsed.comments)));
+    let what = format!("comments are not kept ({})", parsed.comments);
+    let comments = (parsed.comments > 0).then(|| Loss::decode(LossKind::Dropped, "", what).rated(Severity::Spelling));
     Ok((parsed.node, comments.into_iter().collect()))
 }
 
