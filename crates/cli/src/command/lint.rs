@@ -66,7 +66,8 @@ fn foreign(args: &Lint, input: &Input<'_>) -> Option<&'static dyn Codec> {
         id if id.starts_with("geppetto.") => "geppetto",
         id => id,
     };
-    args.reading.from.or_else(sniffed).filter(|codec| family(*codec) != family(args.target.codec))
+    let named = args.reading.from.as_ref().map(|source| source.codec);
+    named.or_else(sniffed).filter(|codec| family(*codec) != family(args.target.codec))
 }
 
 pub(super) fn as_json(finding: &Finding) -> Json {

@@ -4,6 +4,7 @@
 //! stream. Each vendor implements [`Wire`]; [`WireCodec`] makes a codec of it. A stream is assembled into the response
 //! body that the vendor would have sent without streaming, so that there is one decoder of answers.
 
+mod beyond;
 pub(crate) mod cache;
 mod codec;
 pub(crate) mod degrade;
@@ -27,8 +28,8 @@ mod stream;
 pub(crate) mod taken;
 pub(crate) mod view;
 
-pub(crate) use codec::shortened;
 pub use codec::{Wire, WireCodec};
+pub(crate) use codec::{origin, shortened};
 pub use incoming::{End, Incoming, Received, received};
 pub use kind::{Kind, Parts};
 pub use outgoing::{Delivery, Naming, Outgoing};

@@ -5,7 +5,7 @@
 //! knows. Blocks are recognised by their shape: the same block is kept under several names by several decoders.
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Body, Media, Part, Text};
+use turnkeep_model::{Body, Extra, Media, Part, Text};
 
 use crate::format::{anthropic, bedrock, gemini, openai_chat, responses};
 
@@ -22,12 +22,19 @@ pub(super) fn bodies(raw: &Json) -> Vec<Body> {
     }
 }
 
+/// A document and what is said of it beside it, where something is.
+pub(super) fn with_context(media: &Media, extra: &Extra) -> Vec<Body> {
+    let wires = ["anthropic.messages", "bedrock.converse"];
+    let context = wires.iter().find_map(|wire| text_of(extra.fields(wire)?, "context"));
+    context.map(|text| vec![Text { text }.into(), media.clone().into()]).unwrap_or_default()
+}
+
 /// What a part of a result says, as parts that every wire knows.
 pub(super) fn parts(kind: &str, raw: &Object) -> Vec<Part> {
     let typed = std::iter::once(("type".into(), Json::from(kind))).chain(raw.clone()).collect();
     let keyed = [(kind, Json::Object(raw.clone()))].into_iter().collect();
-    let found = [typed, keyed].into_iter().map(|object: Object| bodies(&Json::Object(object)));
-    let found = found.filter(|bodies| !bodies.is_empty()).next().unwrap_or_default();
+    let mut found = [typed, keyed].into_iter().map(|object: Object| bodies(&Json::Object(object)));
+    let found = found.find(|bodies| !bodies.is_empty()).unwrap_or_default();
     found.into_iter().filter_map(part).collect()
 }
 
@@ -70,6 +77,7 @@ fn typed(kind: &str, object: &Object) -> Vec<Body> {
             ..Media::default()
         })),
         "computer_screenshot" => shown(responses::media(object)),
+        "computer_call_output" => field(object, "output"),
         "message" => field(object, "content"),
         _ => Vec::new(),
     }

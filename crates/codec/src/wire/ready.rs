@@ -2,7 +2,7 @@
 //! base64, schemas in one vendor's words, counts that are no counts, and text that no UTF-8 can hold.
 
 use turnkeep_model::json::{Json, JsonString, Number, Object};
-use turnkeep_model::{Block, Body, Loss, LossKind, Media, Options, Part, Session, Turn};
+use turnkeep_model::{Block, Body, Extra, Loss, LossKind, Media, Options, Part, Session, Turn};
 
 use super::{cache, portable};
 
@@ -36,6 +36,7 @@ fn readable_turn(turn: &mut Turn) -> Vec<usize> {
     for (index, mut block) in std::mem::take(&mut turn.blocks).into_iter().enumerate() {
         let said = match &block.body {
             Body::Other { raw, .. } => portable::bodies(raw),
+            Body::Media(media) => portable::with_context(media, &block.extra),
             _ => Vec::new(),
         };
         if let Body::ToolResult(result) = &mut block.body {
@@ -49,10 +50,19 @@ fn readable_turn(turn: &mut Turn) -> Vec<usize> {
         places.extend(std::iter::repeat_n(index, count));
         match said.is_empty() {
             true => turn.blocks.push(block),
-            false => turn.blocks.extend(said.into_iter().map(|body| Block { body, ..block.clone() })),
+            false => turn.blocks.extend(apart(&block, said)),
         }
     }
     places
+}
+
+/// Blocks of one message that say what `block` says. What stood beside it stands beside the last.
+fn apart(block: &Block, said: Vec<Body>) -> impl Iterator<Item = Block> {
+    let last = said.len().saturating_sub(1);
+    said.into_iter().enumerate().map(move |(index, body)| {
+        let extra = if index == last { block.extra.clone() } else { Extra::NONE };
+        Block { body, extra, ..block.clone() }
+    })
 }
 
 fn cache_mark(part: &Part) -> Option<Object> {

@@ -52,6 +52,7 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     let mut head = session.head();
     limits::fit(&mut head, &dialogue, is_own, &mut losses);
     fit_tools(&mut head, &dialogue, &mut losses);
+    mark_tools(&mut head);
     writing.set("model", model.as_str());
     let mut encoder = Encoder { losses };
     let system = encoder.system(&dialogue);
@@ -143,6 +144,24 @@ fn fit_tools(head: &mut Session, dialogue: &Dialogue<'_>, losses: &mut Vec<Loss>
     }
     let what = "a history with calls needs the tools it calls; they are named without their parameters";
     losses.push(Loss::encode(LossKind::Synthesised, "tools", what));
+}
+
+/// Marks the tools that a cache point of Converse stands after.
+fn mark_tools(head: &mut Session) {
+    let Some(part) = head.extra.part("bedrock.converse") else { return };
+    let config = part.fields.get("toolConfig").and_then(Json::as_object);
+    let vendor = config.and_then(|config| config.get("tools")?.as_array()).unwrap_or_default();
+    let places = part.spelling.get("tools").and_then(Json::as_array).unwrap_or_default();
+    let place = |place: &Json| place.as_number()?.as_u64().and_then(|place| usize::try_from(place).ok());
+    let marks = vendor.iter().zip(places).enumerate().filter_map(|(before, (item, at))| {
+        // The place counts all that stands in the list; the vendor's own are no tools of the session.
+        Some((place(at)?.checked_sub(before + 1)?, cache::control_of(item)?))
+    });
+    for (index, control) in marks.collect::<Vec<_>>() {
+        if let Some(tool) = head.tools.get_mut(index) {
+            tool.extra.part_mut(WIRE).fields.set(CONTROL, control);
+        }
+    }
 }
 
 fn any_object() -> Json {

@@ -91,14 +91,12 @@ fn history(session: &Session, own: bool, model: &str, wanted: &EncodeOptions) ->
     history.plain_bodies(session, |_, turn| is_home(turn));
     let takes = |media: &Media| own || settle::takes(media);
     history.describe_media(|media, block| side(block) != "system" && takes(media), takes);
-    if !own {
-        settle::bodies(&mut history);
-    }
     history.remove_empty_text(|text, block| text.is_empty() && !signature::is_signed(block));
     history.pieces.iter_mut().for_each(|piece| piece.block.author = speaker(&piece.block));
     history.pair_calls();
     if !own {
         history.lift_media();
+        settle::bodies(&mut history);
     }
     name_results(&mut history);
     history.rename_calls(&IDS);

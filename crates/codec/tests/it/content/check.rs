@@ -3,7 +3,7 @@
 use turnkeep_codec::{DecodeOptions, EncodeOptions, Input, Target};
 use turnkeep_model::json::{self, Json, Nan, TreeSink};
 use turnkeep_model::shape::Shape;
-use turnkeep_model::{Loss, Session};
+use turnkeep_model::{Loss, Session, Severity};
 
 use super::said::{Heard, Said, said};
 use crate::recorded::wire;
@@ -18,7 +18,8 @@ pub(super) struct Converted {
 /// The next request on the wire `to` of a body of the wire `from`.
 pub(super) fn convert(body: &Json, from: &str, to: &str) -> Result<Converted, String> {
     let bytes = body.to_text().into_bytes();
-    let decoded = wire(from).decode(Input::new(&bytes), &DecodeOptions::default()).map_err(|error| error.to_string())?;
+    let decoded =
+        wire(from).decode(Input::new(&bytes), &DecodeOptions::default()).map_err(|error| error.to_string())?;
     let mut options = EncodeOptions::default();
     options.as_request = true;
     let target = Target { codec: wire(to), variant: None };
@@ -66,7 +67,8 @@ fn tree<T: Shape>(value: &T) -> Json {
 /// The complaint, unless a content loss names the place where it stood.
 fn silently(said: &Said, places: &[(String, Heard)], losses: &[Loss]) -> Option<String> {
     let shown: String = said.text.chars().take(60).collect();
-    let mut found = places.iter().filter(|(_, heard)| heard.has(&said.text)).map(|(place, _)| place.as_str()).peekable();
+    let mut found =
+        places.iter().filter(|(_, heard)| heard.has(&said.text)).map(|(place, _)| place.as_str()).peekable();
     if found.peek().is_none() {
         return Some(format!("{}: `{shown}` is not in the session", said.at));
     }
@@ -76,6 +78,5 @@ fn silently(said: &Said, places: &[(String, Heard)], losses: &[Loss]) -> Option<
 }
 
 fn is_content(loss: &Loss) -> bool {
-    let is_note = loss.at.contains("extra") || loss.at.contains(".message");
-    loss.at.starts_with("turns") && !is_note
+    loss.severity() == Severity::Content
 }

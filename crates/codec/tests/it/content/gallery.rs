@@ -342,10 +342,7 @@ const GALLERIES: &[Gallery] = &[
             r#"{"role":"user","content":[{"type":"text","text":"$T"},{"type":"image_url","image_url":{"url":
                 "data:image/png;base64,$B"}}]}"#,
         ],
-        model: &[
-            r#"{"role":"assistant","content":"$T"}"#,
-            r#"{"role":"assistant","content":"$T","thinking":"$T"}"#,
-        ],
+        model: &[r#"{"role":"assistant","content":"$T"}"#, r#"{"role":"assistant","content":"$T","thinking":"$T"}"#],
         rounds: &[
             (
                 r#"{"role":"assistant","content":"","tool_calls":[{"function":{"name":"$N","arguments":{"id":"$T"}}}]}"#,

@@ -11,33 +11,101 @@ pub(super) struct Said {
 
 /// The fields of bodies that hold what is said; the rest are settings and counts.
 const ROOTS: &[&str] = &[
-    "messages", "system", "contents", "systemInstruction", "system_instruction", "input", "instructions", "content",
-    "choices", "candidates", "output", "message",
+    "messages",
+    "system",
+    "contents",
+    "systemInstruction",
+    "system_instruction",
+    "input",
+    "instructions",
+    "content",
+    "choices",
+    "candidates",
+    "output",
+    "message",
 ];
 
 /// Fields that say what a block is, where it is from or how it may be used, and nothing to the model or its user.
 const TECHNICAL: &[&str] = &[
-    "type", "role", "id", "status", "model", "index", "object", "format", "detail", "media_type", "mimeType",
-    "mime_type", "call_id", "tool_call_id", "tool_use_id", "toolUseId", "tool_name", "file_id", "filename", "title",
-    "displayName", "name", "signature", "thoughtSignature", "thought_signature", "encrypted_content", "redactedContent",
-    "data_redacted", "cache_control", "cachePoint", "citations", "annotations", "logprobs", "finish_reason",
-    "finishReason", "native_finish_reason", "caller", "phase", "language", "outcome", "groundingMetadata",
-    "safetyRatings", "citationMetadata", "urlContextMetadata", "content_filter_results", "videoMetadata", "metadata",
-    "mediaResolution", "partMetadata", "part_metadata", "extra_content", "stop_reason", "finishMessage",
-    "reasoning_signature", "provider_specific_fields", "namespace", "created_by", "audio_id", "expires_at",
-    "avgLogprobs", "stopReason", "matched_stop", "tool_plan_id", "prompt_cache_breakpoint",
+    "type",
+    "role",
+    "id",
+    "status",
+    "model",
+    "index",
+    "object",
+    "format",
+    "detail",
+    "media_type",
+    "mimeType",
+    "mime_type",
+    "call_id",
+    "tool_call_id",
+    "tool_use_id",
+    "toolUseId",
+    "tool_name",
+    "file_id",
+    "filename",
+    "title",
+    "displayName",
+    "name",
+    "signature",
+    "thoughtSignature",
+    "thought_signature",
+    "encrypted_content",
+    "redactedContent",
+    "data_redacted",
+    "cache_control",
+    "cachePoint",
+    "citations",
+    "annotations",
+    "logprobs",
+    "finish_reason",
+    "finishReason",
+    "native_finish_reason",
+    "caller",
+    "phase",
+    "language",
+    "outcome",
+    "groundingMetadata",
+    "safetyRatings",
+    "citationMetadata",
+    "urlContextMetadata",
+    "content_filter_results",
+    "videoMetadata",
+    "metadata",
+    "mediaResolution",
+    "partMetadata",
+    "part_metadata",
+    "extra_content",
+    "stop_reason",
+    "finishMessage",
+    "reasoning_signature",
+    "provider_specific_fields",
+    "namespace",
+    "created_by",
+    "audio_id",
+    "expires_at",
+    "avgLogprobs",
+    "stopReason",
+    "matched_stop",
+    "tool_plan_id",
+    "prompt_cache_breakpoint",
 ];
 
 /// What the body `value` says.
 pub(super) fn said(value: &Json) -> Vec<Said> {
     let mut found = Vec::new();
     let Some(body) = value.as_object() else { return found };
+    // An answer of Responses repeats what it was asked with.
+    let is_answer = body.contains("output");
     for (key, value) in body.iter() {
         let key = key.to_str_lossy();
         match &*key {
             "request" | "response" => {
                 found.extend(said(value).into_iter().map(|said| Said { at: format!("{key}.{}", said.at), ..said }));
             }
+            "instructions" | "input" if is_answer => {}
             key if ROOTS.contains(&key) => walk(value, key, key, &mut found),
             _ => {}
         }
