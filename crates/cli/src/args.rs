@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args as Group, Parser, Subcommand};
 use clap_complete::Shell;
-use turnkeep_codec::{Codec, Target, format};
+use turnkeep_codec::Target;
 use turnkeep_file::{DEFAULT_MAX_BYTES, Limits, OpenOptions, Opened, Source};
 use turnkeep_model::{Error, ErrorKind, Result};
 use turnkeep_store::ErrorKind as StoreErrorKind;
@@ -128,9 +128,9 @@ pub(crate) struct Formats {
 /// How an input is read.
 #[derive(Group)]
 pub(crate) struct Reading {
-    /// The format of the input; found out where it is not named
-    #[arg(long, value_name = "FORMAT", value_parser = source)]
-    pub(crate) from: Option<&'static dyn Codec>,
+    /// The format of the input, with its variant where it has several; found out where it is not named
+    #[arg(long, value_name = "FORMAT[:VARIANT]", value_parser = source)]
+    pub(crate) from: Option<Target>,
     /// The most bytes that one file may have
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_BYTES)]
     pub(crate) max_bytes: u64,
@@ -160,7 +160,8 @@ impl Reading {
     pub(crate) fn options(&self) -> Result<OpenOptions> {
         let mut options = OpenOptions::default();
         options.limits = self.limits();
-        options.from = self.from;
+        options.from = self.from.as_ref().map(|source| source.codec);
+        options.decoding.variant = self.from.as_ref().and_then(|source| source.variant.clone());
         if let Some(path) = &self.types {
             options.decoding.types = Some(types_of(path, &options.limits)?);
         }
@@ -385,9 +386,9 @@ pub(crate) fn source_of(path: &Path, limits: &Limits) -> std::result::Result<Sou
     Ok(if is_dash(path) { Source::stdin(limits)? } else { Source::read(path, limits)? })
 }
 
-fn source(text: &str) -> std::result::Result<&'static dyn Codec, String> {
-    match format::by_id(text) {
-        Ok(codec) if !codec.spec().reads => Err(format!("`{text}` can only be written")),
+fn source(text: &str) -> std::result::Result<Target, String> {
+    match Target::parse(text) {
+        Ok(source) if !source.codec.spec().reads => Err(format!("`{text}` can only be written")),
         other => with_remedy(other),
     }
 }

@@ -143,6 +143,8 @@ pub enum Mode {
 pub struct DecodeOptions {
     /// Whether to behave as the original program does.
     pub mode: Mode,
+    /// Which variant of the format, where it has several: for a wire, the vendor that a body was recorded at.
+    pub variant: Option<String>,
     /// The text of a types file: what the items of slices are, for formats that name types. Nothing is ever imported
     /// by its name.
     pub types: Option<String>,
@@ -152,6 +154,13 @@ impl DecodeOptions {
     /// Reads as the original program does.
     pub fn compat() -> DecodeOptions {
         DecodeOptions { mode: Mode::Compat, ..DecodeOptions::default() }
+    }
+
+    /// The same, of a variant of the format.
+    #[must_use]
+    pub fn with_variant(mut self, variant: impl Into<String>) -> DecodeOptions {
+        self.variant = Some(variant.into());
+        self
     }
 
     /// The same, with a types file.
@@ -212,7 +221,7 @@ pub struct Encoded {
     pub losses: Vec<Loss>,
 }
 
-/// A format to write, and which variant of it: `geppetto.turn` or `geppetto.turn:json`.
+/// A format to read or write, and which variant of it: `geppetto.turn` or `geppetto.turn:json`.
 #[derive(Clone)]
 pub struct Target {
     /// The format.

@@ -411,6 +411,8 @@ pub struct Media {
     pub media_type: Option<String>,
     /// The bytes themselves, in base64 as the source wrote it.
     pub inline: Option<String>,
+    /// What it says, of a document that the source has as text and not as bytes.
+    pub text: Option<String>,
     /// Where it can be fetched.
     pub url: Option<String>,
     /// Its id at the provider that holds it.
@@ -424,7 +426,7 @@ pub struct Media {
 }
 
 parts! {
-    Media { media_type: opt, inline: opt, url: opt, file_id: opt, digest: opt, name: opt, detail: opt }
+    Media { media_type: opt, inline: opt, text: opt, url: opt, file_id: opt, digest: opt, name: opt, detail: opt }
 }
 
 /// What stands for older turns; they stay in the journal.

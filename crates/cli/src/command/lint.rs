@@ -41,8 +41,8 @@ fn judge(args: &Lint, source: &Source) -> Result<Vec<Finding>> {
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lax };
     let target = &named(&args.target);
     let input = source.input();
-    match args.reading.from {
-        Some(codec) => turnkeep_codec::check_named(codec, &input)?,
+    match &args.reading.from {
+        Some(from) => turnkeep_codec::check_named(from.codec, &input)?,
         None => check_readable(&input)?,
     }
     match foreign(args, &input) {
@@ -90,7 +90,8 @@ fn foreign(args: &Lint, input: &Input<'_>) -> Option<&'static dyn Codec> {
         id if id.starts_with("geppetto.") => "geppetto",
         id => id,
     };
-    args.reading.from.or_else(sniffed).filter(|codec| family(*codec) != family(args.target.codec))
+    let named = args.reading.from.as_ref().map(|source| source.codec);
+    named.or_else(sniffed).filter(|codec| family(*codec) != family(args.target.codec))
 }
 
 pub(super) fn as_json(finding: &Finding) -> Json {

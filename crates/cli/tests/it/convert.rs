@@ -40,6 +40,42 @@ fn an_unknown_format_or_variant_is_a_usage_error_that_helps() {
     assert!(source.err.contains("`turnkeep formats` lists them"), "{}", source.err);
 }
 
+/// A request as OpenRouter takes it, which nothing in it shows.
+const ROUTED: &str = r#"{"model":"z-ai/glm-4.6","messages":[{"role":"user","content":"?"},
+    {"role":"assistant","content":"42","reasoning":"Hm"},{"role":"user","content":"!"}]}"#;
+
+#[test]
+fn the_vendor_of_a_body_can_be_named() {
+    let place = Place::new();
+
+    let unnamed = place.run_with("convert - --from openai.chat --to openai.chat --as request", ROUTED).ends(0);
+    let named = place.run_with("convert - --from openai.chat:openrouter --to openai.chat --as request", ROUTED).ends(0);
+    let unknown = place.run_with("convert - --from openai.chat:nobody --to openai.chat", ROUTED).ends(2);
+
+    assert!(!unnamed.out.contains("Hm"), "{}", unnamed.out);
+    assert!(named.out.contains("\"reasoning\": \"Hm\""), "{}", named.out);
+    assert!(unknown.err.contains("variants: openai, azure, mistral"), "{}", unknown.err);
+}
+
+#[test]
+fn a_variant_keeps_the_model_of_its_source() {
+    let place = Place::new();
+
+    let ran = place.run_with("convert - --from openai.chat --to openai.chat:groq", ROUTED).ends(0);
+
+    assert!(ran.out.contains("\"model\": \"z-ai/glm-4.6\""), "{}", ran.out);
+}
+
+#[test]
+fn a_conversation_that_only_its_vendor_holds_is_refused_where_nothing_may_be_lost() {
+    let place = Place::new();
+    let body = r#"{"model":"gpt-4.1","previous_response_id":"resp_1","input":"And now?"}"#;
+
+    let ran = place.run_with("convert - --from openai.responses --to anthropic.messages --strict", body).ends(3);
+
+    assert!(ran.err.contains("`previous_response_id`"), "{}", ran.err);
+}
+
 #[test]
 fn the_report_of_a_conversion_without_losses() {
     let place = Place::new();

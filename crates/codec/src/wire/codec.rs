@@ -3,6 +3,7 @@
 use turnkeep_model::json::{Json, JsonSink, Layout, Node, Object, Sink, Value};
 use turnkeep_model::{Archive, Error, ErrorKind, FinishReason, Loss, LossKind, Result, Session, Severity};
 
+use super::beyond;
 use super::frame;
 use super::kind::{Kind, Parts};
 use super::outgoing::{Delivery, Naming};
@@ -71,6 +72,14 @@ pub trait Wire: Send + Sync {
     fn assembler(&self) -> Box<dyn Assembler>;
 }
 
+/// The note on the variant that a body was read as: the vendor that it was recorded at.
+const VARIANT: &str = "variant";
+
+/// The variant that a session was read as, where one was named.
+pub(crate) fn origin(session: &Session, wire: &str) -> Option<String> {
+    session.extra.spelling(wire, VARIANT).and_then(Json::as_str).map(std::borrow::Cow::into_owned)
+}
+
 /// The codec of a wire.
 pub struct WireCodec<W>(pub W);
 
@@ -100,7 +109,7 @@ impl<W: Wire> Codec for WireCodec<W> {
         self.sniff(input).confidence > Confidence::No || self.is_bare_history(input)
     }
 
-    fn decode(&self, input: Input<'_>, _: &DecodeOptions) -> Result<Decoded> {
+    fn decode(&self, input: Input<'_>, options: &DecodeOptions) -> Result<Decoded> {
         let Held { kind, parts, mut items, beside, mut losses } = self.parts(input)?;
         let (mut session, more) = match (parts.request, parts.response) {
             (Some(Json::Object(request)), None) if !items.is_empty() => {
@@ -111,7 +120,11 @@ impl<W: Wire> Codec for WireCodec<W> {
         let complete = !losses.iter().any(|loss| loss.kind == LossKind::Truncated);
         mark(self.0.spec().id, &mut session, beside, complete);
         losses.extend(more);
-        session.extra.part_mut(self.0.spec().id).spelling.set("kind", kind.as_str());
+        let notes = &mut session.extra.part_mut(self.0.spec().id).spelling;
+        notes.set("kind", kind.as_str());
+        if let Some(variant) = &options.variant {
+            notes.set(VARIANT, variant.as_str());
+        }
         Ok(Decoded { archive: Archive::from(session), losses })
     }
 
@@ -132,7 +145,11 @@ impl<W: Wire> Codec for WireCodec<W> {
                 (Kind::Request, body, Some(losses))
             }
         };
-        let back = read_back(&self.0, kind, &body)?;
+        let mut back = read_back(&self.0, kind, &body)?;
+        // Who speaks a wire is said beside a body, never in it.
+        if let (Some(variant), Some(session)) = (session.extra.spelling(id, VARIANT), back.sessions.first_mut()) {
+            session.extra.part_mut(id).spelling.set(VARIANT, variant.clone());
+        }
         let mut losses = honest::losses_explained(archive, &back, "a body of this wire", &known.unwrap_or_default());
         if kind == Kind::Stream {
             let what = "a stream is written as the response it makes up";
@@ -278,18 +295,22 @@ impl<'a> Held<'a> {
 pub(super) fn next(wire: &dyn Wire, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
     let id = wire.spec().id;
     let kind = session.extra.spelling(id, "kind").and_then(Json::as_str);
+    // What is content comes first: it explains a place better than anything else said of it.
+    let mut known = beyond::losses(session, id);
     if kind.is_some_and(|word| Kind::from_word(&word).is_some()) {
         let (mut body, more) = wire.next_request(session, options);
-        let mut losses = settle(id, session, options, true, &mut body);
-        losses.extend(more);
-        return (body, losses);
+        known.extend(settle(id, session, options, true, &mut body));
+        known.extend(more);
+        return (body, known);
     }
-    let (session, mut losses) = ready::ready(session);
+    let (session, mut losses, places) = ready::ready(session, id);
     let (mut body, more) = wire.next_request(&session, options);
     ready::well_formed(&mut body);
     losses.extend(settle(id, &session, options, false, &mut body));
     losses.extend(more);
-    (body, losses)
+    losses.iter_mut().for_each(|loss| loss.at = places.given(std::mem::take(&mut loss.at)));
+    known.extend(losses);
+    (body, known)
 }
 
 /// Whether an input is one object. One that only YAML would call an object is not: `data: {…}` is an event.

@@ -1,6 +1,5 @@
 //! What stands for what a wire cannot hold.
 
-use turnkeep_model::Media;
 use turnkeep_model::json::{self, Json, Nan, Node, Object};
 
 /// The value of arguments that are JSON.
@@ -19,12 +18,4 @@ pub(crate) fn object_of(arguments: &str) -> Option<Object> {
 /// An object that holds arguments which are no object.
 pub(crate) fn wrapped(arguments: &str) -> Json {
     Json::Object([("_raw", Json::from(arguments))].into_iter().collect())
-}
-
-/// What stands for media that cannot be sent.
-pub(crate) fn placeholder(media: &Media) -> String {
-    let kind = media.media_type.as_deref().unwrap_or("media of unknown type");
-    let name = media.name.as_deref().map(|name| format!(" `{name}`")).unwrap_or_default();
-    let size = media.inline.as_deref().map(|data| format!(", about {} bytes", data.len() / 4 * 3)).unwrap_or_default();
-    format!("[{kind}{name}{size}: cannot be sent here]")
 }

@@ -1,13 +1,91 @@
-//! What no vendor takes, put right before any of them looks: bytes that are not base64, schemas in one vendor's words,
-//! counts that are no counts, and text that no UTF-8 can hold.
+//! What no vendor takes, put right before any of them looks: blocks that only another vendor knows, bytes that are not
+//! base64, schemas in one vendor's words, counts that are no counts, and text that no UTF-8 can hold.
 
 use turnkeep_model::json::{Json, JsonString, Number, Object};
-use turnkeep_model::{Body, Loss, LossKind, Media, Options, Part, Session, Text};
+use turnkeep_model::{Block, Body, Extra, Loss, LossKind, Media, Options, Part, Session, Text, Turn};
 
-/// The session as the steps of a vendor expect it, and what became of what they could not have taken.
-pub(super) fn ready(session: &Session) -> (Session, Vec<Loss>) {
+use super::{cache, portable};
+
+/// Where the blocks of a session came from: for each turn, the index that each block had.
+pub(super) struct Places(Vec<Vec<usize>>);
+
+impl Places {
+    /// The place in the session as it was given.
+    pub(super) fn given(&self, at: String) -> String {
+        let found = at.strip_prefix("turns[").and_then(|rest| {
+            let (turn, rest) = rest.split_once("].blocks[")?;
+            let (block, rest) = rest.split_once(']')?;
+            let given = self.0.get(turn.parse::<usize>().ok()?)?.get(block.parse::<usize>().ok()?)?;
+            Some(format!("turns[{turn}].blocks[{given}]{rest}"))
+        });
+        found.unwrap_or(at)
+    }
+}
+
+/// Puts what the blocks of other vendors say into bodies that `wire` knows, and says where each block came from.
+fn readable(session: &mut Session, wire: &str) -> Places {
+    let places = session.turns.iter_mut().map(|turn| match turn.api.as_deref() == Some(wire) {
+        true => (0..turn.blocks.len()).collect(),
+        false => readable_turn(turn),
+    });
+    Places(places.collect())
+}
+
+fn readable_turn(turn: &mut Turn) -> Vec<usize> {
+    let mut places = Vec::with_capacity(turn.blocks.len());
+    for (index, mut block) in std::mem::take(&mut turn.blocks).into_iter().enumerate() {
+        let said = match &block.body {
+            Body::Other { raw, .. } => portable::bodies(raw),
+            Body::Media(media) => portable::with_context(media, &block.extra),
+            _ => Vec::new(),
+        };
+        if let Body::ToolResult(result) = &mut block.body {
+            let mark = result.parts.iter().find_map(cache_mark);
+            result.parts = std::mem::take(&mut result.parts).into_iter().flat_map(readable_part).collect();
+            if let Some(mark) = mark.filter(|_| cache::control(&block.extra).is_none()) {
+                block.extra.part_mut("anthropic.messages").fields.set(cache::CONTROL, mark);
+            }
+        }
+        let count = said.len().max(1);
+        places.extend(std::iter::repeat_n(index, count));
+        match said.is_empty() {
+            true => turn.blocks.push(block),
+            false => turn.blocks.extend(apart(&block, said)),
+        }
+    }
+    places
+}
+
+/// Blocks of one message that say what `block` says. What stood beside it stands beside the last.
+fn apart(block: &Block, said: Vec<Body>) -> impl Iterator<Item = Block> {
+    let last = said.len().saturating_sub(1);
+    said.into_iter().enumerate().map(move |(index, body)| {
+        let extra = if index == last { block.extra.clone() } else { Extra::NONE };
+        Block { body, extra, ..block.clone() }
+    })
+}
+
+fn cache_mark(part: &Part) -> Option<Object> {
+    match part {
+        Part::Other { raw, .. } => raw.get(cache::CONTROL)?.as_object().cloned(),
+        _ => None,
+    }
+}
+
+fn readable_part(part: Part) -> Vec<Part> {
+    let said = match &part {
+        Part::Other { kind, raw } => portable::parts(kind, raw),
+        _ => Vec::new(),
+    };
+    if said.is_empty() { vec![part] } else { said }
+}
+
+/// The session as the steps of a vendor expect it, what became of what they could not have taken, and where its blocks
+/// came from.
+pub(super) fn ready(session: &Session, wire: &str) -> (Session, Vec<Loss>, Places) {
     let mut session = session.clone();
     let mut losses = Vec::new();
+    let places = readable(&mut session, wire);
     for (turn, content) in session.turns.iter_mut().enumerate() {
         for (block, content) in content.blocks.iter_mut().enumerate() {
             let at = format!("turns[{turn}].blocks[{block}]");
@@ -41,7 +119,7 @@ pub(super) fn ready(session: &Session) -> (Session, Vec<Loss>) {
         losses.push(renamed_types("response_format.schema".to_owned()));
     }
     counts(&mut session.options, &mut losses);
-    (session, losses)
+    (session, losses, places)
 }
 
 /// A summary as every model is sent it. It has the place of a user's words, and must not be taken for them.

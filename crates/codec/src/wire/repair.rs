@@ -4,12 +4,14 @@
 //! it came from, so that what a step did to a block is told of the place in the session.
 
 mod ids;
+mod media;
 mod pair;
 mod whole;
 
-use turnkeep_model::{Author, Block, Body, Extra, Loss, LossKind, Media, Part, Reasoning, Session, Text, Turn};
+use turnkeep_model::{Author, Block, Body, Extra, Loss, LossKind, Reasoning, Session, Text, Turn};
 
 pub use ids::{IdRule, legal_name};
+pub use media::placeholder;
 pub use whole::{Repaired, repair};
 
 /// What a model is told of a call whose outcome nobody knows.
@@ -121,31 +123,6 @@ impl History {
         }
     }
 
-    /// Puts a described placeholder where the vendor cannot take an image, a sound or a file.
-    pub fn describe_media(&mut self, takes: impl Fn(&Media, &Block) -> bool, takes_in_result: impl Fn(&Media) -> bool) {
-        let what = "a placeholder stands for it";
-        for piece in &mut self.pieces {
-            let whole = piece.at("");
-            let described = match &piece.block.body {
-                Body::Media(media) if !takes(media, &piece.block) => Some(placeholder(media)),
-                _ => None,
-            };
-            if let Some(text) = described {
-                piece.block.body = Text { text }.into();
-                self.losses.push(Loss::encode(LossKind::Textified, whole, what));
-            } else if let Body::ToolResult(result) = &mut piece.block.body {
-                for (index, part) in result.parts.iter_mut().enumerate() {
-                    let Part::Media(media) = part else { continue };
-                    if !takes_in_result(media) {
-                        *part = Text { text: placeholder(media) }.into();
-                        let at = format!("{whole}.parts[{index}]");
-                        self.losses.push(Loss::encode(LossKind::Textified, at, what));
-                    }
-                }
-            }
-        }
-    }
-
     /// Makes summaries text, and drops what only its source knows unless `keeps` says that it is the vendor's own.
     pub fn plain_bodies(&mut self, session: &Session, keeps: impl Fn(&str, Option<&Turn>) -> bool) {
         let losses = &mut self.losses;
@@ -165,10 +142,10 @@ impl History {
     }
 
     /// Removes text without content, which vendors refuse.
-    pub fn remove_empty_text(&mut self, is_empty: impl Fn(&str) -> bool) {
+    pub fn remove_empty_text(&mut self, is_empty: impl Fn(&str, &Block) -> bool) {
         let losses = &mut self.losses;
         self.pieces.retain(|piece| {
-            let empty = piece.block.body.as_text().is_some_and(&is_empty);
+            let empty = piece.block.body.as_text().is_some_and(|text| is_empty(text, &piece.block));
             if empty {
                 losses.push(Loss::encode(LossKind::Repaired, piece.at(""), "text without content is not sent"));
             }
@@ -235,17 +212,6 @@ fn only_text(reasoning: &mut Reasoning, at: &str, losses: &mut Vec<Loss>) {
         losses.push(Loss::encode(LossKind::Dropped, format!("{at}.{field}"), what));
     }
     reasoning.scope = None;
-}
-
-/// What a model is told of media that it is not sent.
-pub fn placeholder(media: &Media) -> String {
-    let mut words = vec![media.media_type.clone().unwrap_or_else(|| "media".to_owned())];
-    words.extend(media.name.as_ref().map(|name| format!("`{name}`")));
-    if let Some(inline) = &media.inline {
-        words.push(format!("of {} bytes", inline.len() / 4 * 3));
-    }
-    words.extend(media.url.as_deref().filter(|url| !url.starts_with("data:")).map(|url| format!("at {url}")));
-    format!("[{}: not sent, this model cannot take it]", words.join(" "))
 }
 
 /// Who says a block: calls and thinking are the assistant's, results the tool's, whatever the source says.

@@ -7,6 +7,7 @@ mod beside;
 mod classic;
 mod clients;
 mod cognesy;
+mod content;
 mod corpus;
 mod edges;
 mod gemini;

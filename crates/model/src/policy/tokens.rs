@@ -94,8 +94,8 @@ impl Counting {
         }
     }
 
-    /// How many tokens the content of a block takes: what a vendor frames messages with, media and opaque reasoning are
-    /// not counted.
+    /// How many tokens the content of a block takes: what a vendor frames messages with, media that is not text and
+    /// opaque reasoning are not counted.
     pub fn block(self, block: &Block) -> u64 {
         match &block.body {
             Body::Text(text) => self.text(&text.text),
@@ -108,7 +108,7 @@ impl Counting {
                 let parts = result.parts.iter().map(|part| self.part(part));
                 parts.chain(result.error.iter().map(|error| self.text(error))).sum()
             }
-            Body::Media(_) => 0,
+            Body::Media(media) => media.text.as_deref().map_or(0, |text| self.text(text)),
             Body::Other { raw, .. } => self.text(&raw.to_text()),
         }
     }
@@ -117,7 +117,7 @@ impl Counting {
         match part {
             Part::Text(text) => self.text(&text.text),
             Part::Data(data) => self.text(&data.json.to_text()),
-            Part::Media(_) => 0,
+            Part::Media(media) => media.text.as_deref().map_or(0, |text| self.text(text)),
             Part::Other { raw, .. } => self.text(&crate::json::Json::Object(raw.clone()).to_text()),
         }
     }

@@ -164,6 +164,7 @@ pub fn media() -> BoxedStrategy<Media> {
     fields!(Media {
         media_type: often(sample::select(&["image/png", "audio/wav", "application/pdf"][..]).prop_map(str::to_owned)),
         inline: often("[A-Za-z0-9+/]{0,24}"),
+        text: rare(text()),
         url: rare(text()),
         file_id: rare(word()),
         digest: rare("[0-9a-f]{64}"),

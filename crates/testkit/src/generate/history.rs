@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use proptest::{collection, sample};
 use turnkeep_model::{
-    Author, Block, Body, CallId, Data, ItemId, Json, Media, Reasoning, Scope, Session, Summary, Text, ToolCall,
-    ToolResult, Turn,
+    Author, Block, Body, CallId, Data, ItemId, Json, Media, Object, Part, Reasoning, Scope, Session, Summary, Text,
+    ToolCall, ToolResult, Turn,
 };
 
 use super::{options, rare, text, tool_spec};
@@ -65,8 +65,38 @@ fn block() -> BoxedStrategy<Block> {
         1 => media().prop_map(|media| Block::new(Author::Assistant, media)),
         1 => text().prop_map(|text| Block::new(Author::User, Summary::from(text))),
         1 => Just(Block::new(Author::Assistant, Body::Other { kind: "server_tool_use".into(), raw: Json::Null })),
+        1 => vendors().prop_map(|(author, body)| Block::new(author, body)),
     ]
     .boxed()
+}
+
+/// Blocks that only their vendor has a body for: most of them say something all the same.
+const VENDORS: &[(Author, &str, &str)] = &[
+    (
+        Author::User,
+        "search_result",
+        r#"{"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":"found"}]}"#,
+    ),
+    (
+        Author::User,
+        "document",
+        r#"{"type":"document","source":{"type":"content","content":[{"type":"text","text":"clause"}]}}"#,
+    ),
+    (Author::User, "guardContent", r#"{"guardContent":{"text":{"text":"guarded"}}}"#),
+    (Author::User, "cachePoint", r#"{"cachePoint":{"type":"default"}}"#),
+    (Author::System, "cachePoint", r#"{"cachePoint":{"type":"default"}}"#),
+    (Author::Assistant, "toolUse", r#"{"toolUse":{"toolUseId":"s","name":"n","type":"server_tool_use","input":{}}}"#),
+    (Author::Assistant, "executableCode", r#"{"executableCode":{"language":"PYTHON","code":"print(1)"}}"#),
+    (Author::Assistant, "audio", r#"{"id":"audio_1","data":"QUJD","transcript":"spoken"}"#),
+    (Author::Assistant, "image_generation_call", r#"{"type":"image_generation_call","id":"ig_1","result":"QUJD"}"#),
+];
+
+fn vendors() -> BoxedStrategy<(Author, Body)> {
+    let body = |(author, kind, raw): &(Author, &str, &str)| {
+        let raw = turnkeep_model::json::parse(raw).map(turnkeep_model::json::Node::into_json).unwrap_or_default();
+        (author.clone(), Body::Other { kind: (*kind).to_owned(), raw })
+    };
+    sample::select(VENDORS).prop_map(move |row| body(&row)).boxed()
 }
 
 fn said(author: Author) -> BoxedStrategy<Block> {
@@ -95,6 +125,7 @@ fn result() -> BoxedStrategy<ToolResult> {
         1 => Just(Text::default().into()),
         1 => Just(Data { json: Json::Bool(true) }.into()),
         2 => media().prop_map(Into::into),
+        1 => Just(Part::Other { kind: "searchResult".into(), raw: searched() }),
     ];
     (id(), collection::vec(part, 0..3), rare(text()), rare(any::<bool>()))
         .prop_map(|(call, parts, error, is_error)| ToolResult {
@@ -106,6 +137,11 @@ fn result() -> BoxedStrategy<ToolResult> {
             outcome: None,
         })
         .boxed()
+}
+
+fn searched() -> Object {
+    let found: Object = [("text", Json::from("found in a result"))].into_iter().collect();
+    [("source", Json::from("s")), ("content", Json::Array(vec![found.into()]))].into_iter().collect()
 }
 
 fn thought() -> BoxedStrategy<Reasoning> {
@@ -127,13 +163,16 @@ fn thought() -> BoxedStrategy<Reasoning> {
 }
 
 fn media() -> BoxedStrategy<Media> {
-    let kind =
-        sample::select(&["image/png", "image/tiff", "audio/wav", "video/mp4", "application/pdf", "nonsense"][..]);
+    let kind = sample::select(
+        &["image/png", "image/tiff", "audio/wav", "video/mp4", "application/pdf", "text/csv", "nonsense"][..],
+    );
     let url = sample::select(&["https://example.org/a.png", "file:///etc/passwd", "gs://bucket/a", "not a url"][..]);
-    (rare(kind), rare(Just("AAAA".to_owned())), rare(url), rare(Just("file-123".to_owned())))
-        .prop_map(|(kind, inline, url, file_id)| Media {
+    let bytes = sample::select(&["AAAA", "YSxiCjEsMg==", "5A=="][..]).prop_map(str::to_owned);
+    (rare(kind), rare(bytes), rare(url), rare(Just("file-123".to_owned())), rare(text()))
+        .prop_map(|(kind, inline, url, file_id, text)| Media {
             media_type: kind.map(str::to_owned),
             inline,
+            text,
             url: url.map(str::to_owned),
             file_id,
             ..Media::default()

@@ -7,6 +7,7 @@ use turnkeep_model::{
 
 use super::WIRE;
 use crate::wire::degrade::{value_of, wrapped};
+use crate::wire::document::type_of_url;
 use crate::wire::fields::{Fields, Writing, in_order, spelled_order};
 
 const TEXT: &[&str] = &["type", "text", "citations", "cache_control"];
@@ -111,7 +112,15 @@ fn result(object: Object) -> Block {
 }
 
 fn part_order(value: &Json) -> Json {
-    value.as_object().and_then(|object| spelled_order(object, PART)).unwrap_or_default()
+    value.as_object().and_then(|object| spelled_order(object, usual_part(object))).unwrap_or_default()
+}
+
+/// The usual order of a part's fields.
+fn usual_part(object: &Object) -> &'static [&'static str] {
+    match object.get_str("type").as_deref() {
+        Some("image" | "document") => MEDIA,
+        _ => PART,
+    }
 }
 
 fn part(value: Json) -> Part {
@@ -126,21 +135,29 @@ fn part(value: Json) -> Part {
         return Text { text }.into();
     }
     if matches!(kind.as_str(), "image" | "document") {
-        match media_of(object.clone()) {
-            // A part has no room for more than the media itself.
-            Ok((media, extra)) if extra.is_empty() => return media.into(),
-            Ok(_) | Err(_) => {}
+        if let Ok((media, mut extra)) = media_of(object.clone()) {
+            // The order of its fields is kept with the result. A part has no room for anything else beside the media.
+            extra.part_mut(WIRE).spelling.remove("order");
+            extra.tidy();
+            if extra.is_empty() {
+                return media.into();
+            }
         }
     }
     object.remove("type");
     Part::Other { kind, raw: object }
 }
 
+/// The media of an image or a document, whatever stands beside it.
+pub(crate) fn media(object: &Object) -> Option<Media> {
+    media_of(object.clone()).ok().map(|(media, _)| media)
+}
+
 /// The media of an image or a document, or the object as it was.
 fn media_of(object: Object) -> Result<(Media, Extra), Object> {
     let kind = object.get_str("type").unwrap_or_default().into_owned();
     let Some(source) = object.get("source").and_then(Json::as_object).cloned() else { return Err(object) };
-    let Some((mut media, rest, order)) = media_source(source) else { return Err(object) };
+    let Some((mut media, rest, order)) = media_source(source, &kind) else { return Err(object) };
     let mut fields = Fields::new(object, MEDIA);
     fields.take("type");
     fields.take("source");
@@ -159,9 +176,10 @@ fn media_of(object: Object) -> Result<(Media, Extra), Object> {
     Ok((media, extra))
 }
 
-fn media_source(mut source: Object) -> Option<(Media, Object, Option<Json>)> {
+fn media_source(mut source: Object, holder: &str) -> Option<(Media, Object, Option<Json>)> {
     let order = spelled_order(&source, SOURCE);
     let kind = source.get_str("type")?.into_owned();
+    let is_document = holder == "document";
     let text = |key: &str| source.get_str(key).map(std::borrow::Cow::into_owned);
     let (media, keys): (Media, &[&str]) = match kind.as_str() {
         "base64" => {
@@ -169,7 +187,15 @@ fn media_source(mut source: Object) -> Option<(Media, Object, Option<Json>)> {
                 Media { media_type: Some(text("media_type")?), inline: Some(text("data")?), ..Media::default() };
             (media, &["type", "media_type", "data"])
         }
-        "url" => (Media { url: Some(text("url")?), ..Media::default() }, &["type", "url"]),
+        "text" if is_document => {
+            let media = Media { media_type: Some(text("media_type")?), text: Some(text("data")?), ..Media::default() };
+            (media, &["type", "media_type", "data"])
+        }
+        "url" => {
+            let url = text("url")?;
+            let media_type = is_document.then(|| type_of_url(&url).to_owned());
+            (Media { media_type, url: Some(url), ..Media::default() }, &["type", "url"])
+        }
         "file" => (Media { file_id: Some(text("file_id")?), ..Media::default() }, &["type", "file_id"]),
         _ => return None,
     };
@@ -181,6 +207,7 @@ fn media_source(mut source: Object) -> Option<(Media, Object, Option<Json>)> {
 pub(super) fn usual_kind(media: &Media) -> &'static str {
     match media.media_type.as_deref() {
         Some(media_type) if !media_type.starts_with("image/") => "document",
+        None if media.text.is_some() => "document",
         _ => "image",
     }
 }
@@ -301,6 +328,11 @@ fn write_media(media: &Media, writing: &mut Writing<'_>) {
     writing.set("type", kind.as_deref().unwrap_or_else(|| usual_kind(media)));
     let mut source = Object::new();
     match media {
+        Media { text: Some(text), inline: None, .. } => {
+            source.push("type", "text");
+            source.push("media_type", media.media_type.as_deref().unwrap_or("text/plain"));
+            source.push("data", text.as_str());
+        }
         Media { inline: Some(data), .. } => {
             source.push("type", "base64");
             source.push("media_type", media.media_type.as_deref().unwrap_or("application/octet-stream"));

@@ -16,6 +16,7 @@ mod speak;
 mod stream;
 mod wire;
 
+pub(crate) use block::media;
 pub use lint::{RULES, lint};
 pub use wire::Messages;
 

@@ -12,8 +12,10 @@ use crate::codec::EncodeOptions;
 use crate::models;
 use crate::models::fit::ThinkingMode;
 use crate::models::settle::is_of_session;
-use crate::wire::degrade::{object_of, placeholder, wrapped};
+use crate::wire::cache::{self, CONTROL};
+use crate::wire::degrade::{object_of, wrapped};
 use crate::wire::dialogue::{At, Dialogue, Item, Message, Side, UNKNOWN_OUTCOME, Wants, legal};
+use crate::wire::document::{in_words, text_of};
 use crate::wire::fields::Writing;
 use crate::wire::prefix::{self, is_of_other_account};
 
@@ -57,9 +59,10 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     let wants_budget = head.options.budget_tokens.is_some();
     let mode = limits::fit(&mut head, &dialogue, &aim, &mut losses);
     fit_tools(&mut head, &dialogue, &mut losses);
+    mark_tools(&mut head);
     writing.set("model", model.as_str());
     let mut encoder = Encoder { losses };
-    let system: Vec<Json> = dialogue.system.iter().filter_map(|(_, block)| encoder.system(block)).collect();
+    let system = encoder.system(&dialogue);
     if !system.is_empty() {
         let only = match dialogue.system.as_slice() {
             [(_, only)] => Some(*only),
@@ -105,7 +108,7 @@ fn sends(block: &Block, host: &str, model: &str, is_own: bool) -> Result<(), (Lo
         Body::Reasoning(reasoning) if !verifies(reasoning, host, model) => {
             Err((LossKind::Dropped, "the vendor takes thinking back only as the same model signed it"))
         }
-        Body::Other { kind, raw } if !is_vendors(kind, raw, is_own) => {
+        Body::Other { kind, raw } if !cache::is_point(block) && !is_vendors(kind, raw, is_own) => {
             Err((LossKind::Dropped, "the vendor does not know this kind of block"))
         }
         _ => Ok(()),
@@ -154,6 +157,24 @@ fn fit_tools(head: &mut Session, dialogue: &Dialogue<'_>, losses: &mut Vec<Loss>
     losses.push(Loss::encode(LossKind::Synthesised, "tools", what));
 }
 
+/// Marks the tools that a cache point of Converse stands after.
+fn mark_tools(head: &mut Session) {
+    let Some(part) = head.extra.part("bedrock.converse") else { return };
+    let config = part.fields.get("toolConfig").and_then(Json::as_object);
+    let vendor = config.and_then(|config| config.get("tools")?.as_array()).unwrap_or_default();
+    let places = part.spelling.get("tools").and_then(Json::as_array).unwrap_or_default();
+    let place = |place: &Json| place.as_number()?.as_u64().and_then(|place| usize::try_from(place).ok());
+    let marks = vendor.iter().zip(places).enumerate().filter_map(|(before, (item, at))| {
+        // The place counts all that stands in the list; the vendor's own are no tools of the session.
+        Some((place(at)?.checked_sub(before + 1)?, cache::control_of(item)?))
+    });
+    for (index, control) in marks.collect::<Vec<_>>() {
+        if let Some(tool) = head.tools.get_mut(index) {
+            tool.extra.part_mut(WIRE).fields.set(CONTROL, control);
+        }
+    }
+}
+
 fn any_object() -> Json {
     Json::Object([("type", Json::from("object"))].into_iter().collect())
 }
@@ -185,26 +206,58 @@ struct Encoder {
 }
 
 impl Encoder {
-    fn system(&mut self, block: &Block) -> Option<Json> {
-        match &block.body {
-            Body::Text(_) | Body::Summary(_) => Some(block::write(block)),
-            Body::Media(media) => Some(block::text_value(&placeholder(media))),
-            Body::Other { raw, .. } => Some(raw.clone()),
-            _ => None,
+    fn system(&mut self, dialogue: &Dialogue<'_>) -> Vec<Json> {
+        let mut content = Vec::new();
+        for (at, block) in &dialogue.system {
+            match &block.body {
+                Body::Other { raw, .. } if cache::is_point(block) => self.mark(*at, raw, &mut content),
+                Body::Other { raw, .. } => content.push(raw.clone()),
+                Body::Media(media) => content.push(block::text_value(&in_words(media))),
+                _ => content.push(block::write(block)),
+            }
         }
+        content
+    }
+
+    /// Marks the block before a cache point of Converse.
+    fn mark(&mut self, at: At, point: &Json, content: &mut [Json]) {
+        let is_thinking = |block: &Object| {
+            block.get_str("type").is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"))
+        };
+        let loss = match (content.last_mut(), cache::control_of(point)) {
+            (Some(Json::Object(before)), Some(control)) if !is_thinking(before) => {
+                before.set(CONTROL, control);
+                Loss::encode(LossKind::Renamed, at.path(""), "a cache point is a mark on the block before it here")
+            }
+            _ => Loss::encode(LossKind::Dropped, at.path(""), "there is no block before it to cache"),
+        };
+        self.losses.push(loss);
     }
 
     fn messages(&mut self, dialogue: &Dialogue<'_>) -> Vec<Json> {
         let last = dialogue.messages.len().saturating_sub(1);
         let written = dialogue.messages.iter().enumerate();
         let written = written.filter_map(|(index, message)| {
-            let mut content: Vec<Json> = message.items.iter().map(|item| self.item(item, message.side)).collect();
+            let mut content = self.content(message);
             if index == last && message.side == Side::Assistant {
                 trim_end(&mut content);
             }
             (!content.is_empty()).then(|| message_value(message, content))
         });
         written.collect()
+    }
+
+    fn content(&mut self, message: &Message<'_>) -> Vec<Json> {
+        let mut content = Vec::with_capacity(message.items.len());
+        for item in &message.items {
+            match item {
+                Item::Block(at, Block { body: Body::Other { raw, .. }, .. }) if cache::control_of(raw).is_some() => {
+                    self.mark(*at, raw, &mut content);
+                }
+                item => content.push(self.item(item, message.side)),
+            }
+        }
+        content
     }
 
     fn item(&mut self, item: &Item<'_>, side: Side) -> Json {
@@ -225,7 +278,7 @@ impl Encoder {
             return block::media_value(&sendable(media), &content.extra);
         }
         self.losses.push(Loss::encode(LossKind::Textified, at.path(""), "the vendor does not take such media here"));
-        block::text_value(&placeholder(media))
+        block::text_value(&in_words(media))
     }
 
     fn call(&mut self, at: At, content: &Block, call: &ToolCall, id: &str) -> Json {
@@ -295,7 +348,7 @@ impl Encoder {
             Part::Media(media) if takes(media) => Some(block::media_value(&sendable(media), &Extra::NONE)),
             Part::Media(media) => {
                 textified("the vendor does not take such media");
-                Some(block::text_value(&placeholder(media)))
+                Some(block::text_value(&in_words(media)))
             }
             Part::Other { kind, raw } => {
                 let mut object = Object::new();
@@ -371,6 +424,9 @@ fn trim_end(content: &mut [Json]) {
 fn takes(media: &Media) -> bool {
     let images = ["image/png", "image/jpeg", "image/gif", "image/webp"];
     let known = |media_type: &str| images.contains(&media_type) || media_type == "application/pdf";
+    if text_of(media).is_some_and(|text| !text.trim().is_empty()) {
+        return true;
+    }
     let by_value = media.inline.as_deref().is_some_and(|data| !data.is_empty());
     let by_url = media.url.as_deref().is_some_and(|url| url.starts_with("https://") || url.starts_with("http://"));
     match media.media_type.as_deref() {
@@ -379,8 +435,12 @@ fn takes(media: &Media) -> bool {
     }
 }
 
-/// The media by its bytes or its address: ids of files are another vendor's.
+/// The media by its text, its bytes or its address: ids of files are another vendor's.
 fn sendable(media: &Media) -> Media {
+    if let Some(text) = text_of(media) {
+        let media_type = Some("text/plain".to_owned());
+        return Media { text: Some(text.into_owned()), media_type, name: media.name.clone(), ..Media::default() };
+    }
     match (&media.inline, &media.url) {
         (None, None) => media.clone(),
         _ => Media { file_id: None, ..media.clone() },

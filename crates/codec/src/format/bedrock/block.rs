@@ -1,5 +1,7 @@
 //! One content block: read from a message, and written back as it was.
 
+use std::borrow::Cow;
+
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, CallId, Data, Extra, Part, Reasoning, Scope, Text, ToolCall, ToolResult};
 
@@ -10,6 +12,9 @@ use crate::wire::fields::{Fields, Writing};
 const TOOL_USE: &[&str] = &["toolUseId", "name", "input"];
 const TOOL_RESULT: &[&str] = &["toolUseId", "content", "status"];
 const REASONING: &[&str] = &["text", "signature"];
+const CITED: &[&str] = &["content", "citations"];
+/// The type of a call that the vendor answers itself.
+const SERVER_CALL: &str = "server_tool_use";
 
 /// The block that `value` is, in a message by `author`.
 pub(super) fn read(value: Json, author: &Author, scope: &Scope) -> Block {
@@ -34,6 +39,7 @@ fn known(value: &Json, author: &Author, scope: &Scope) -> Option<Block> {
         "toolUse" if is_answer => call(inner),
         "toolResult" if *author == Author::User => result(inner),
         "reasoningContent" if is_answer => reasoning(inner, scope),
+        "citationsContent" if is_answer => cited(inner),
         kind @ ("image" | "document") => {
             let (media, extra) = media::read(kind, inner)?;
             Some(Block { extra, ..Block::new(author.clone(), media) })
@@ -48,8 +54,12 @@ fn block(author: Author, body: impl Into<Body>, fields: Fields) -> Block {
     block
 }
 
+/// A call that the application answers. What the vendor calls and answers itself stays as it stands, with its result.
 fn call(inner: &Object) -> Option<Block> {
     inner.get_str("toolUseId").and(inner.get_str("name"))?;
+    if inner.get_str("type").is_some_and(|kind| kind == SERVER_CALL) {
+        return None;
+    }
     let mut fields = Fields::new(inner.clone(), TOOL_USE);
     let call = CallId::given(fields.text("toolUseId").unwrap_or_default());
     let name = fields.text("name").unwrap_or_default();
@@ -123,6 +133,28 @@ fn reasoning(inner: &Object, scope: &Scope) -> Option<Block> {
     Some(block(Author::Assistant, Reasoning { text, signature, scope, ..Reasoning::default() }, fields))
 }
 
+/// An answer that names its sources: its text, and where each piece of it ends.
+fn cited(inner: &Object) -> Option<Block> {
+    let pieces = inner.get("content")?.as_array().filter(|pieces| !pieces.is_empty())?;
+    let text = |piece: &Json| piece.as_object().filter(|piece| piece.len() == 1)?.get_str("text").map(Cow::into_owned);
+    let texts: Vec<String> = pieces.iter().map(text).collect::<Option<_>>()?;
+    let mut fields = Fields::new(inner.clone(), CITED);
+    fields.take("content");
+    fields.note("pieces", texts.iter().map(|text| Json::from(text.chars().count() as u64)).collect::<Vec<_>>());
+    Some(block(Author::Assistant, Text { text: texts.concat() }, fields))
+}
+
+/// The pieces that a text was made of, if it still is that text.
+fn pieces(text: &str, lengths: &[Json]) -> Option<Vec<Json>> {
+    let mut chars = text.chars();
+    let mut pieces = Vec::with_capacity(lengths.len());
+    for length in lengths {
+        let length = usize::try_from(length.as_number()?.as_u64()?).ok()?;
+        pieces.push(wrap("text", chars.by_ref().take(length).collect::<String>()));
+    }
+    chars.next().is_none().then_some(pieces)
+}
+
 fn wrap(kind: &str, inner: impl Into<Json>) -> Json {
     Json::Object([(kind, inner.into())].into_iter().collect())
 }
@@ -132,6 +164,11 @@ pub(super) fn write(block: &Block) -> Json {
     let mut writing = Writing::new(WIRE, &block.extra);
     match &block.body {
         Body::Text(Text { text }) | Body::Summary(turnkeep_model::Summary { text, .. }) => {
+            let lengths = writing.noted("pieces").and_then(Json::as_array);
+            if let Some(pieces) = lengths.and_then(|lengths| pieces(text, lengths)) {
+                writing.set("content", pieces);
+                return wrap("citationsContent", writing.finish(CITED));
+            }
             writing.set("text", text.as_str());
             Json::Object(writing.finish(&["text"]))
         }

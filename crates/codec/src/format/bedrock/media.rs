@@ -29,35 +29,51 @@ pub(super) fn read(kind: &str, object: &Object) -> Option<(Media, Extra)> {
         "image" => format!("image/{}", IMAGES.iter().find(|known| **known == format)?),
         _ => DOCUMENTS.iter().find(|(known, _)| *known == format)?.1.to_owned(),
     };
-    let (inline, url) = source(object.get("source")?.as_object()?)?;
+    let found = source(object.get("source")?.as_object()?, kind)?;
     let mut fields = Fields::new(object.clone(), FIELDS);
     fields.take("format");
     fields.take("source");
     let name = fields.text("name");
     let mut extra = Extra::NONE;
     fields.keep(WIRE, &mut extra);
-    Some((Media { media_type: Some(media_type), inline, url, name, ..Media::default() }, extra))
+    Some((Media { media_type: Some(media_type), name, ..found }, extra))
 }
 
-/// The bytes, or the place where they lie.
-fn source(source: &Object) -> Option<(Option<String>, Option<String>)> {
+/// The media of a block, whatever stands beside it: sounds and films too, which only another wire has a body for.
+pub(crate) fn media(kind: &str, object: &Object) -> Option<Media> {
+    if let Some((media, _)) = read(kind, object) {
+        return Some(media);
+    }
+    let format = object.get_str("format").filter(|_| matches!(kind, "video" | "audio"))?;
+    let found = source(object.get("source")?.as_object()?, kind)?;
+    Some(Media { media_type: Some(format!("{kind}/{format}")), ..found })
+}
+
+/// The bytes, the text, or the place where they lie.
+fn source(source: &Object, kind: &str) -> Option<Media> {
     if source.len() != 1 {
         return None;
     }
     if let Some(bytes) = source.get_str("bytes") {
-        return Some((Some(bytes.into_owned()), None));
+        return Some(Media { inline: Some(bytes.into_owned()), ..Media::default() });
+    }
+    if let Some(text) = source.get_str("text").filter(|_| kind == "document") {
+        return Some(Media { text: Some(text.into_owned()), ..Media::default() });
     }
     let place = source.get("s3Location")?.as_object().filter(|place| place.len() == 1)?;
-    Some((None, Some(place.get_str("uri")?.into_owned())))
+    Some(Media { url: Some(place.get_str("uri")?.into_owned()), ..Media::default() })
 }
 
 /// The block of some media, if the wire takes it.
 pub(super) fn write(media: &Media, extra: &Extra) -> Option<Json> {
-    let media_type = media.media_type.as_deref()?;
+    let media_type = media.media_type.as_deref().or_else(|| media.text.as_ref().map(|_| "text/plain"))?;
     let image = media_type.strip_prefix("image/").filter(|format| IMAGES.contains(format));
     let document = DOCUMENTS.iter().find(|(_, known)| *known == media_type).map(|(format, _)| *format);
     let (kind, format) = image.map(|format| ("image", format)).or(document.map(|format| ("document", format)))?;
     let source: Object = match (&media.inline, &media.url) {
+        (None, _) if media.text.as_deref().is_some_and(|text| !text.trim().is_empty()) => {
+            [("text", Json::from(media.text.as_deref().unwrap_or_default()))].into_iter().collect()
+        }
         (Some(bytes), _) if !bytes.is_empty() => [("bytes", Json::from(bytes.as_str()))].into_iter().collect(),
         (_, Some(uri)) if uri.starts_with("s3://") => {
             let place: Object = [("uri", Json::from(uri.as_str()))].into_iter().collect();

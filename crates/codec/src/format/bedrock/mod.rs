@@ -16,6 +16,7 @@ mod stream;
 mod wire;
 
 pub use lint::lint;
+pub(crate) use media::media;
 pub use rules::RULES;
 pub use wire::Converse;
 

@@ -11,8 +11,10 @@ use super::{WIRE, block, media, settings};
 use crate::codec::EncodeOptions;
 use crate::models::settle::is_of_session;
 use crate::models::{self, Medium, Target, fit};
-use crate::wire::degrade::{object_of, placeholder, wrapped};
+use crate::wire::cache;
+use crate::wire::degrade::{object_of, wrapped};
 use crate::wire::dialogue::{At, Dialogue, Item, Message, Side, UNKNOWN_OUTCOME, Wants, legal};
+use crate::wire::document::in_words;
 use crate::wire::fields::Writing;
 use crate::wire::prefix::{self, is_of_other_account};
 
@@ -57,7 +59,7 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     let mut writing = Writing::new(WIRE, &session.extra);
     writing.set("modelId", model.as_str());
     let mut encoder = Encoder { target, losses };
-    let system: Vec<Json> = dialogue.system.iter().map(|(_, block)| system(block)).collect();
+    let system = encoder.system(&dialogue);
     if !system.is_empty() {
         writing.set("system", system);
     }
@@ -211,13 +213,6 @@ fn text_value(text: &str) -> Json {
     Json::Object([("text", Json::from(text))].into_iter().collect())
 }
 
-fn system(block: &Block) -> Json {
-    match &block.body {
-        Body::Media(media) => text_value(&placeholder(media)),
-        _ => block::write(block),
-    }
-}
-
 /// Whether a part that the model has no place for is one of this wire's.
 fn is_part(kind: &str, raw: &Object) -> bool {
     match kind {
@@ -233,13 +228,41 @@ struct Encoder {
 }
 
 impl Encoder {
+    fn system(&mut self, dialogue: &Dialogue<'_>) -> Vec<Json> {
+        let mut content = Vec::new();
+        for (at, block) in &dialogue.system {
+            content.push(match &block.body {
+                Body::Media(media) => text_value(&in_words(media)),
+                _ => block::write(block),
+            });
+            content.extend(self.cache_point(*at, block));
+        }
+        content
+    }
+
+    /// The cache point after a block that another wire marked.
+    fn cache_point(&mut self, at: At, block: &Block) -> Option<Json> {
+        let point = cache::point(cache::control(&block.extra)?);
+        for field in ["extra", "extra.anthropic.messages", "extra.openai.chat"] {
+            let what = "`cache_control` is a cache point after the block here";
+            self.losses.push(Loss::encode(LossKind::Renamed, at.path(field), what));
+        }
+        Some(point)
+    }
+
     fn message(&mut self, message: &Message<'_>) -> Json {
         let role = match message.side {
             Side::User => "user",
             Side::Assistant => "assistant",
             Side::System => "system",
         };
-        let content: Vec<Json> = message.items.iter().map(|item| self.item(item, message.side)).collect();
+        let mut content = Vec::with_capacity(message.items.len());
+        for item in &message.items {
+            content.push(self.item(item, message.side));
+            if let Item::Block(at, block) | Item::Call(at, block, ..) | Item::Result(at, block, ..) = item {
+                content.extend(self.cache_point(*at, block));
+            }
+        }
         Json::Object([("role", Json::from(role)), ("content", Json::Array(content))].into_iter().collect())
     }
 
@@ -263,7 +286,7 @@ impl Encoder {
             return value;
         }
         self.losses.push(Loss::encode(LossKind::Textified, at.path(""), "the vendor does not take such media here"));
-        text_value(&placeholder(media))
+        text_value(&in_words(media))
     }
 
     fn call(&mut self, at: At, content: &Block, call: &ToolCall, id: &str) -> Json {
@@ -325,9 +348,11 @@ impl Encoder {
             Part::Text(_) | Part::Data(_) => Some(block::part_value(part)),
             Part::Media(media) => {
                 let sent = media::write(&media::named(media), &Extra::NONE);
-                sent.filter(|_| media.inline.is_some() || reads_s3(self.target)).or_else(|| {
+                // A text document is inline as well: only what is elsewhere has to be fetched.
+                let is_inline = media.inline.is_some() || media.text.is_some();
+                sent.filter(|_| is_inline || reads_s3(self.target)).or_else(|| {
                     textified("the vendor does not take such media");
-                    Some(text_value(&placeholder(media)))
+                    Some(text_value(&in_words(media)))
                 })
             }
             Part::Other { kind, raw } if is_part(kind, raw) && takes(self.target, kind, raw) => {

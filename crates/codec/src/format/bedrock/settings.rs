@@ -4,6 +4,7 @@ use turnkeep_model::json::{self, Json, Node, Object};
 use turnkeep_model::{Effort, Number, Options, ResponseFormat, ResponseKind, Session, ToolChoice, ToolMode, ToolSpec};
 
 use super::WIRE;
+use crate::wire::cache;
 use crate::wire::fields::{Fields, Writing, in_order, spelled_order};
 
 const INFERENCE: &[&str] = &["maxTokens", "temperature", "topP", "stopSequences"];
@@ -220,7 +221,9 @@ fn more(options: &Options) -> Object {
 fn tools(session: &Session, writing: &Writing<'_>) -> Object {
     let mut object = Object::new();
     if !session.tools.is_empty() {
-        let mut tools: Vec<Json> = session.tools.iter().map(tool_value).collect();
+        let marked = |tool: &ToolSpec| cache::control(&tool.extra).map(cache::point);
+        let mut tools: Vec<Json> =
+            session.tools.iter().flat_map(|tool| std::iter::once(tool_value(tool)).chain(marked(tool))).collect();
         let config = writing.kept("toolConfig").and_then(Json::as_object);
         let vendor = config.and_then(|config| config.get("tools")?.as_array()).unwrap_or_default();
         let places = writing.noted("tools").and_then(Json::as_array).unwrap_or_default();

@@ -61,7 +61,16 @@ impl Decoder {
         }
         let contents = match body.get("contents") {
             Some(Json::Array(_)) => take::array(&mut body, "contents").unwrap_or_default(),
-            Some(Json::Object(_) | Json::String(_)) | None => Vec::new(),
+            Some(Json::Object(_)) => {
+                session.extra.part_mut(FORMAT).spelling.set("contents", ALONE);
+                body.remove("contents").into_iter().collect()
+            }
+            Some(Json::String(_)) => {
+                session.extra.part_mut(FORMAT).spelling.set("contents", TEXT);
+                let parts = body.remove("contents").unwrap_or_default();
+                vec![Json::Object([("parts", parts)].into_iter().collect())]
+            }
+            None => Vec::new(),
             Some(other) => {
                 let what = format!("expected a list of contents, found {}", other.kind());
                 return Err(Error::new(ErrorKind::Corrupt, what).path("contents"));
@@ -75,28 +84,30 @@ impl Decoder {
         Ok(())
     }
 
+    /// The system's text, as a content, as its parts or as a string.
     fn system(&mut self, body: &mut Object, key: &'static str) {
-        let Some(mut content) = take::object(body, key) else { return };
-        let parts = content.get("parts").and_then(Json::as_array).map(<[Json]>::to_vec).unwrap_or_default();
-        let is_text = |part: &Json| part.as_object().is_some_and(|part| part.get_str("text").is_some());
-        if parts.is_empty() || !parts.iter().all(is_text) {
-            return body.set(key, content);
+        let mut content = match body.get(key) {
+            Some(Json::Object(content)) => content.clone(),
+            Some(text @ Json::String(_)) => [("parts", text.clone())].into_iter().collect(),
+            _ => return,
+        };
+        let is_string = matches!(body.get(key), Some(Json::String(_)));
+        let (parts, shape) = take_parts(&mut content);
+        if parts.as_ref().is_none_or(Vec::is_empty) {
+            return;
         }
-        content.remove("parts");
+        body.remove(key);
         let mut rest = Some(content).filter(|rest| !rest.is_empty());
-        for part in &parts {
-            let text = part.as_object().and_then(|part| part.get_str("text")).unwrap_or_default();
-            let mut block = Block::text(Author::System, text).in_message(self.ordinal);
-            let spelling = block.extra.part_mut(FORMAT);
-            spelling.spelling.set("place", key);
+        let mut shape = if is_string { Some(STRING) } else { shape };
+        for part in parts.into_iter().flatten() {
+            let mut block = system_part(part).in_message(self.ordinal);
+            let extra = block.extra.part_mut(FORMAT);
+            extra.spelling.set("place", key);
             if let Some(rest) = rest.take() {
-                spelling.fields.push("content", rest);
+                extra.fields.push("content", rest);
             }
-            let beside = part.as_object().into_iter().flat_map(Object::iter);
-            let beside = beside.filter(|(key, _)| key.to_str_lossy() != "text");
-            let beside: Object = beside.map(|(key, value)| (key.clone(), value.clone())).collect();
-            if !beside.is_empty() {
-                spelling.fields.push("part", beside);
+            if let Some(shape) = shape.take() {
+                extra.spelling.set("parts", shape);
             }
             self.turns.push(block);
         }
@@ -108,7 +119,7 @@ impl Decoder {
             return Err(Error::new(ErrorKind::Corrupt, format!("expected a content, found {}", content.kind())));
         };
         let role = take::text(&mut content, "role");
-        let parts = take::array(&mut content, "parts");
+        let (parts, shape) = take_parts(&mut content);
         let is_empty = parts.as_ref().is_none_or(Vec::is_empty);
         let author = match role.as_deref() {
             Some("model") => Author::Assistant,
@@ -126,6 +137,9 @@ impl Decoder {
             let note = if parts.is_some() { "empty" } else { "absent" };
             block.extra.part_mut(FORMAT).spelling.set("parts", note);
             blocks.push(block);
+        }
+        if let (Some(shape), Some(first)) = (shape, blocks.first_mut()) {
+            first.extra.part_mut(FORMAT).spelling.set("parts", shape);
         }
         if let Some(first) = blocks.first_mut() {
             dress(first, role, content);
@@ -165,7 +179,7 @@ impl Decoder {
             let body = match key {
                 "functionCall" => self.call(inner, notes),
                 "functionResponse" => self.response_part(inner, notes),
-                _ => media(inner, notes),
+                _ => media_of(inner, notes).map(Body::from),
             };
             if let Some(body) = body {
                 if found != key {
@@ -208,7 +222,9 @@ impl Decoder {
             Some(id) => CallId::given(id),
             None => self.answered(&name),
         };
-        let parts = inner.remove("response").map(|json| Part::Data(Data { json })).into_iter().collect();
+        let response = inner.remove("response").map(|json| Part::Data(Data { json }));
+        let shown = take_shown(&mut inner);
+        let parts = response.into_iter().chain(shown).collect();
         keep(notes, inner);
         Some(ToolResult { call, name: Some(name), parts, error: None, is_error: None, outcome: None }.into())
     }
@@ -265,6 +281,79 @@ impl Decoder {
     }
 }
 
+/// How a single thing is noted where a list usually stands.
+pub(super) const ALONE: &str = "object";
+/// How a text is noted where a list of parts usually stands.
+pub(super) const TEXT: &str = "text";
+
+/// How a text is noted where a whole content usually stands.
+pub(super) const STRING: &str = "string";
+
+/// Takes the parts of a content, and says how they stood where they were no list.
+fn take_parts(content: &mut Object) -> (Option<Vec<Json>>, Option<&'static str>) {
+    match content.get("parts") {
+        Some(Json::Array(_)) => (take::array(content, "parts"), None),
+        Some(Json::Object(_)) => (content.remove("parts").map(|part| vec![part]), Some(ALONE)),
+        Some(Json::String(_)) => {
+            let text = content.remove("parts").unwrap_or_default();
+            (Some(vec![Json::Object([("text", text)].into_iter().collect())]), Some(TEXT))
+        }
+        _ => (None, None),
+    }
+}
+
+/// A part of the system's text. What is no text is kept as it stands.
+fn system_part(part: Json) -> Block {
+    let text = part.as_object().and_then(|part| part.get_str("text")).map(std::borrow::Cow::into_owned);
+    let (Some(text), Json::Object(mut beside)) = (text, part.clone()) else {
+        let key = part.as_object().and_then(|part| part.iter().next());
+        let kind = key.map_or_else(|| "part".to_owned(), |(key, _)| key.to_str_lossy().into_owned());
+        return Block::new(Author::System, Body::Other { kind, raw: part });
+    };
+    beside.remove("text");
+    let mut block = Block::text(Author::System, text);
+    if !beside.is_empty() {
+        block.extra.part_mut(FORMAT).fields.push("part", beside);
+    }
+    block
+}
+
+/// Takes the images and files of a response, if each stands alone under its name.
+fn take_shown(inner: &mut Object) -> Vec<Part> {
+    let only = |part: &Json| {
+        let part = part.as_object().filter(|part| part.len() == 1)?;
+        let (key, inner) = part.iter().next()?;
+        Some((key.to_str().ok()?.into_owned(), inner.as_object()?.clone()))
+    };
+    let found = inner.get("parts").and_then(Json::as_array).filter(|parts| !parts.is_empty());
+    let Some(found) = found.and_then(|parts| parts.iter().map(only).collect::<Option<Vec<_>>>()) else {
+        return Vec::new();
+    };
+    inner.remove("parts");
+    found.into_iter().map(|(kind, raw)| shown(&kind, &raw).unwrap_or(Part::Other { kind, raw })).collect()
+}
+
+/// The media of a part, if it holds nothing else and is spelled as usual.
+fn shown(kind: &str, raw: &Object) -> Option<Part> {
+    let mut notes = Object::new();
+    let mut rest = raw.clone();
+    let name = take::text(&mut rest, "displayName");
+    match media_of(rest, &mut notes)? {
+        media if notes.is_empty() && kind == blob_kind(&media) => Some(Media { name, ..media }.into()),
+        _ => None,
+    }
+}
+
+/// The key that media stands under.
+pub(super) fn blob_kind(media: &Media) -> &'static str {
+    if media.inline.is_some() { "inlineData" } else { "fileData" }
+}
+
+/// The media of a blob, whatever stands beside it.
+pub(crate) fn media(inner: &Object) -> Option<Media> {
+    media_of(inner.clone(), &mut Object::new())
+}
+
 /// Keeps what a call or a response has beyond the model.
 fn keep(notes: &mut Object, rest: Object) {
     if !rest.is_empty() {
@@ -287,7 +376,7 @@ fn text(part: &mut Object, notes: &mut Object) -> Body {
     Reasoning { text: Some(text), signature, ..Reasoning::default() }.into()
 }
 
-fn media(mut inner: Object, notes: &mut Object) -> Option<Body> {
+fn media_of(mut inner: Object, notes: &mut Object) -> Option<Media> {
     let snake = inner.contains("mime_type") || inner.contains("file_uri");
     let media = Media {
         media_type: spelled(&inner, "mimeType").and_then(|key| take::text(&mut inner, key)),
@@ -302,7 +391,7 @@ fn media(mut inner: Object, notes: &mut Object) -> Option<Body> {
         return None;
     }
     keep(notes, inner);
-    Some(media.into())
+    Some(media)
 }
 
 fn dress(block: &mut Block, role: Option<String>, content: Object) {

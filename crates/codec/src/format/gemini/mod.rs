@@ -14,6 +14,7 @@ mod stream;
 mod view;
 mod wire;
 
+pub(crate) use decode::media;
 pub(crate) use lint::{lint, rules};
 pub(crate) use wire::Gemini;
 

@@ -1,7 +1,9 @@
 //! The next request of any session: made valid for the vendor, then written.
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Author, Block, Body, Data, Loss, LossKind, Part, Reasoning, Session, Text, ToolResult, Turn};
+use turnkeep_model::{
+    Author, Block, Body, Data, Loss, LossKind, Media, Part, Reasoning, Session, Text, ToolResult, Turn,
+};
 
 use super::{FORMAT, options, restore, settle, signature};
 use crate::codec::EncodeOptions;
@@ -28,7 +30,7 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
         blocks.iter().partition(|block| matches!(block.author, Author::System | Author::Developer));
     let mut body = Object::new();
     if !system.is_empty() {
-        let parts: Vec<Json> = system.iter().filter_map(|block| text_part(block)).collect();
+        let parts: Vec<Json> = system.iter().map(|block| system_part(block)).collect();
         body.push("systemInstruction", Json::Object([("parts", Json::Array(parts))].into_iter().collect::<Object>()));
     }
     body.push("contents", contents(&talk));
@@ -94,13 +96,15 @@ fn history(session: &Session, own: bool, model: &str, wanted: &EncodeOptions) ->
         sends(reasoning, is_home(turn) && (reasoning.signature.is_none() || verifies))
     });
     history.plain_bodies(session, |_, turn| is_home(turn));
-    history.describe_media(|media, _| own || settle::takes(media), |_| false);
-    if !own {
-        settle::bodies(&mut history);
-    }
-    history.remove_empty_text(str::is_empty);
+    let takes = |media: &Media| own || settle::takes(media);
+    history.describe_media(|media, block| side(block) != "system" && takes(media), takes);
+    history.remove_empty_text(|text, block| text.is_empty() && !signature::is_signed(block));
     history.pieces.iter_mut().for_each(|piece| piece.block.author = speaker(&piece.block));
     history.pair_calls();
+    if !own {
+        history.lift_media();
+        settle::bodies(&mut history);
+    }
     name_results(&mut history);
     history.rename_calls(&IDS);
     settle::names(&mut history);
@@ -154,9 +158,9 @@ fn name_results(history: &mut History) {
 /// A response is an object: text stands under `output`, what went wrong under `error`.
 fn settle_result(body: &mut Body) {
     let Body::ToolResult(result) = body else { return };
-    if result.parts.len() == 1
-        && matches!(result.parts.first(), Some(Part::Data(data)) if data.json.as_object().is_some())
-    {
+    // What stands beside the response is an image or a file of this wire.
+    let is_response = matches!(result.parts.first(), Some(Part::Data(data)) if data.json.as_object().is_some());
+    if is_response && result.parts.iter().skip(1).all(|part| matches!(part, Part::Media(_) | Part::Other { .. })) {
         return;
     }
     let output = output(result);
@@ -233,8 +237,11 @@ fn sign_calls(history: &mut History) {
     }
 }
 
-fn text_part(block: &Block) -> Option<Json> {
-    block.body.as_text().map(|text| Json::Object([("text", Json::from(text))].into_iter().collect()))
+fn system_part(block: &Block) -> Json {
+    match &block.body {
+        Body::Other { raw, .. } => raw.clone(),
+        body => Json::Object([("text", Json::from(body.as_text().unwrap_or_default()))].into_iter().collect()),
+    }
 }
 
 fn contents(blocks: &[&Block]) -> Vec<Json> {

@@ -4,6 +4,7 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::status::TurnError;
 use turnkeep_model::{Author, Block, Body, ExtraPart, Media, Part, Session, ToolCall, ToolResult, Turn, Usage};
 
+use super::decode::{ALONE, STRING, TEXT, blob_kind};
 use super::{FORMAT, SPELLINGS, options};
 use crate::wire::{Kind, Parts, order};
 
@@ -68,7 +69,8 @@ pub(super) fn request(session: &Session) -> Json {
         body.push(key.as_str(), value);
     }
     if !rest.contains("contents") {
-        body.push("contents", contents);
+        let shape = session.extra.spelling(FORMAT, "contents").and_then(Json::as_str);
+        body.push("contents", in_shape(contents, shape.as_deref()));
     }
     for (key, value) in rest {
         body.push(key, value);
@@ -101,9 +103,21 @@ fn place(block: &Block) -> Option<String> {
     block.extra.spelling(FORMAT, "place").and_then(Json::as_str).map(std::borrow::Cow::into_owned)
 }
 
+/// A list as its source had it: the only thing in it, or its text, where that stood in place of the list.
+fn in_shape(mut items: Vec<Json>, shape: Option<&str>) -> Json {
+    let text = |item: &Json, key: &str| item.as_object().and_then(|item| item.get(key)).cloned();
+    let alone = match (shape, items.as_slice()) {
+        (Some(ALONE), [_]) => items.pop(),
+        (Some(TEXT), [only]) => text(only, "text").or_else(|| text(only, "parts")),
+        _ => None,
+    };
+    alone.unwrap_or(Json::Array(items))
+}
+
 #[derive(Default)]
 struct SystemText {
     key: Option<String>,
+    shape: Option<String>,
     content: Object,
     parts: Vec<Json>,
 }
@@ -115,7 +129,12 @@ impl SystemText {
             if let Some(Json::Object(rest)) = block.extra.fields(FORMAT).and_then(|fields| fields.get("content")) {
                 self.content = rest.clone();
             }
-            let text = block.body.as_text().unwrap_or_default();
+            let shape = block.extra.spelling(FORMAT, "parts").and_then(Json::as_str);
+            self.shape = self.shape.take().or_else(|| shape.map(std::borrow::Cow::into_owned));
+            let Some(text) = block.body.as_text() else {
+                self.parts.push(part(block));
+                continue;
+            };
             let mut part: Object = [("text", Json::from(text))].into_iter().collect();
             let beside = block.extra.fields(FORMAT).and_then(|fields| fields.get("part")?.as_object());
             beside.into_iter().flat_map(Object::iter).for_each(|(key, value)| part.push(key.clone(), value.clone()));
@@ -124,9 +143,12 @@ impl SystemText {
     }
 
     fn finish(self) -> Option<(String, Json)> {
-        let mut content = self.content;
-        content.set("parts", self.parts);
-        self.key.map(|key| (key, Json::Object(content)))
+        let (mut content, key) = (self.content, self.key?);
+        if self.shape.as_deref() == Some(STRING) {
+            return Some((key, in_shape(self.parts, Some(TEXT))));
+        }
+        content.set("parts", in_shape(self.parts, self.shape.as_deref()));
+        Some((key, Json::Object(content)))
     }
 }
 
@@ -143,8 +165,8 @@ pub(super) fn content(message: &[&Block]) -> Json {
     }
     match first.spelling.get_str("parts").as_deref() {
         Some("absent") => {}
-        Some(_) => content.push("parts", Json::Array(Vec::new())),
-        None => content.push("parts", message.iter().map(|block| part(block)).collect::<Vec<_>>()),
+        Some("empty") => content.push("parts", Json::Array(Vec::new())),
+        shape => content.push("parts", in_shape(message.iter().map(|block| part(block)).collect(), shape)),
     }
     for (key, value) in first.spelling.get("content").and_then(Json::as_object).into_iter().flat_map(Object::iter) {
         content.push(key.clone(), value.clone());
@@ -171,8 +193,7 @@ fn part(block: &Block) -> Json {
         Body::ToolCall(call) => part.push(key("functionCall", snake), function_call(call, extra)),
         Body::ToolResult(result) => part.push(key("functionResponse", snake), function_response(result, extra)),
         Body::Media(media) => {
-            let kind = if media.inline.is_some() { "inlineData" } else { "fileData" };
-            part.push(key(kind, snake), blob(media, extra));
+            part.push(key(blob_kind(media), snake), blob(media, extra));
         }
         _ => {}
     }
@@ -226,7 +247,30 @@ fn function_response(result: &ToolResult, extra: &ExtraPart) -> Json {
     if let Some(Part::Data(data)) = result.parts.first() {
         inner.push("response", data.json.clone());
     }
+    let shown: Vec<Json> = result.parts.iter().filter_map(shown).collect();
+    if !shown.is_empty() {
+        inner.push("parts", shown);
+    }
     with_rest(inner, extra)
+}
+
+/// An image or a file beside the response of a function.
+fn shown(part: &Part) -> Option<Json> {
+    let (kind, inner) = match part {
+        Part::Media(media) => {
+            let mut inner = match blob(media, &ExtraPart::default()) {
+                Json::Object(inner) => inner,
+                _ => Object::new(),
+            };
+            if let Some(name) = &media.name {
+                inner.push("displayName", name.as_str());
+            }
+            (blob_kind(media), inner)
+        }
+        Part::Other { kind, raw } => (kind.as_str(), raw.clone()),
+        _ => return None,
+    };
+    Some(Json::Object([(kind, Json::Object(inner))].into_iter().collect()))
 }
 
 fn with_rest(mut inner: Object, extra: &ExtraPart) -> Json {

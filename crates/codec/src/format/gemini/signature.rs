@@ -3,19 +3,25 @@
 //! The vendor checks them for the calls after the last question, whatever stands before. They are bound to the generation
 //! of models that made them, and to nothing else that is documented.
 
-use turnkeep_model::{Loss, LossKind, Session};
+use turnkeep_model::{Block, Loss, LossKind, Session};
 
 use super::FORMAT;
 use crate::wire::repair::History;
 
 /// The spellings of the field.
 const KEYS: [&str; 2] = ["thoughtSignature", "thought_signature"];
+
 /// Whether `model` can verify what `made_by` signed, as far as both are known.
 pub(super) fn verifies(made_by: Option<&str>, model: &str) -> bool {
     match (made_by.and_then(generation), generation(model)) {
         (Some(made_by), Some(model)) => made_by == model,
         _ => true,
     }
+}
+
+/// Whether a block carries a signature. An empty text may: it stands for thinking that ended in nothing else.
+pub(super) fn is_signed(block: &Block) -> bool {
+    block.extra.fields(FORMAT).is_some_and(|fields| KEYS.iter().any(|key| fields.get_str(key).is_some()))
 }
 
 /// The number of a model's generation, as in `gemini-3-pro-preview`.

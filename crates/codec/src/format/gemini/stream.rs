@@ -75,6 +75,10 @@ impl Stream {
             self.candidates.push(Candidate::default());
         }
         let Some(candidate) = self.candidates.get_mut(index) else { return };
+        // The last chunk may come without content; it says nothing of what came before.
+        if piece.get("content") == Some(&Json::Null) {
+            piece.remove("content");
+        }
         if let Some(content) = take::object(&mut piece, "content") {
             candidate.content.get_or_insert_default().join(content, &mut self.beside, deltas);
         }
@@ -111,7 +115,11 @@ impl Candidate {
 
 impl Content {
     fn join(&mut self, mut piece: Object, beside: &mut Beside, deltas: &mut Vec<Delta>) {
-        let parts = take::array(&mut piece, "parts").unwrap_or_default();
+        let parts = match piece.remove("parts") {
+            Some(Json::Array(parts)) => parts,
+            Some(part @ Json::Object(_)) => vec![part],
+            _ => Vec::new(),
+        };
         merge(&mut self.fields, piece, beside);
         parts.into_iter().for_each(|part| self.join_part(part, deltas));
     }

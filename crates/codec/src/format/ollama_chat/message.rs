@@ -70,15 +70,8 @@ impl Messages {
     fn spoken(&mut self, fields: &mut Fields, author: &Author) -> Vec<Block> {
         let thought = fields.string("thinking");
         let thought = thought.map(|text| Reasoning { text: Some(text), ..Reasoning::default() });
-        let images = |value: &Json| value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(is_string));
-        let images = match fields.take_if("images", images) {
-            Some(Json::Array(images)) => images,
-            _ => Vec::new(),
-        };
-        let image =
-            |image: Json| image.as_str().map(|bytes| Media { inline: Some(bytes.into_owned()), ..Media::default() });
         let images: Vec<Block> =
-            images.into_iter().filter_map(image).map(|media| Block::new(author.clone(), media)).collect();
+            take_images(fields).into_iter().map(|media| Block::new(author.clone(), media)).collect();
         let calls = self.calls(fields);
         let said = match fields.string("content") {
             Some(text) if text.is_empty() && !(thought.is_none() && images.is_empty() && calls.is_empty()) => None,
@@ -147,13 +140,14 @@ impl Messages {
                 call
             }
         };
-        let parts: Vec<Part> = match fields.string("content") {
+        let mut parts: Vec<Part> = match fields.string("content") {
             Some(text) => vec![Text { text }.into()],
             None => {
                 fields.note("content", "absent");
                 Vec::new()
             }
         };
+        parts.extend(take_images(fields).into_iter().map(Part::from));
         Block::new(Author::Tool, ToolResult { call, name, parts, error: None, is_error: None, outcome: None })
     }
 
@@ -166,6 +160,18 @@ impl Messages {
             None => CallId::Minted(self.calls),
         }
     }
+}
+
+/// Takes the images of a message, which are their bytes and nothing else.
+fn take_images(fields: &mut Fields) -> Vec<Media> {
+    let images = |value: &Json| value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(is_string));
+    let images = match fields.take_if("images", images) {
+        Some(Json::Array(images)) => images,
+        _ => Vec::new(),
+    };
+    let image =
+        |image: Json| image.as_str().map(|bytes| Media { inline: Some(bytes.into_owned()), ..Media::default() });
+    images.into_iter().filter_map(image).collect()
 }
 
 fn is_call(call: &Json) -> bool {

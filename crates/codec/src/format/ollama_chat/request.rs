@@ -40,16 +40,16 @@ fn history(session: &Session, own: bool) -> History {
     }
     history.limit_reasoning(session, |_, _| Sends::Text);
     history.plain_bodies(session, |_, _| false);
-    let takes = |media: &Media, block: &Block| {
-        let image = media.media_type.as_deref().is_none_or(|kind| kind.starts_with("image/"));
-        block.author == Author::User && image && media.inline.is_some()
+    let takes = |media: &Media| {
+        media.media_type.as_deref().is_none_or(|kind| kind.starts_with("image/")) && media.inline.is_some()
     };
-    history.describe_media(takes, |_| false);
-    history.remove_empty_text(str::is_empty);
+    history.describe_media(|media, block| block.author == Author::User && takes(media), takes);
+    history.remove_empty_text(|text, _| text.is_empty());
     for piece in &mut history.pieces {
         settle(&mut piece.block);
     }
     history.pair_calls();
+    history.lift_media();
     name_results(&mut history);
     history.number_messages(|before, block| {
         let who = speaker(block);

@@ -141,6 +141,10 @@ fn tool_message(block: &Block, result: &ToolResult) -> Object {
     if !notes.is("content", "absent") {
         object.push("content", result_text(result));
     }
+    let images: Vec<Json> = result.parts.iter().filter_map(shown).collect();
+    if !images.is_empty() {
+        object.push("images", images);
+    }
     if let Some(name) = &result.name {
         object.push("tool_name", name.as_str());
     }
@@ -150,6 +154,13 @@ fn tool_message(block: &Block, result: &ToolResult) -> Object {
         object.push("tool_call_id", &**id);
     }
     notes.complete(object, MESSAGE, &[])
+}
+
+fn shown(part: &Part) -> Option<Json> {
+    match part {
+        Part::Media(media) => media.inline.as_deref().map(Json::from),
+        _ => None,
+    }
 }
 
 fn result_text(result: &ToolResult) -> String {

@@ -3,6 +3,7 @@
 use turnkeep_model::Media;
 use turnkeep_model::json::{Json, Object};
 
+use crate::wire::document::type_of_url;
 use crate::wire::taken::{Fields, Notes};
 
 /// Takes the media out of a part of type `kind`, if it is a spelling we know.
@@ -17,6 +18,11 @@ pub(super) fn take(kind: &str, part: &mut Fields) -> Option<Media> {
         part.note("as", kind);
     }
     Some(media)
+}
+
+/// The media of a part of type `kind`, whatever stands beside it.
+pub(crate) fn media(kind: &str, part: &Object) -> Option<Media> {
+    take(kind, &mut Fields::new(part.clone(), &[]))
 }
 
 /// Which part holds a medium, where the source does not say.
@@ -69,6 +75,11 @@ fn file(part: &mut Fields) -> Option<Media> {
                 media.media_type = Some(kind.to_owned());
                 media.inline = Some(bytes.to_owned());
             }
+            // OpenRouter takes an address where others take the bytes.
+            None if is_address(&data) => {
+                media.media_type = Some(type_of_url(&data).to_owned());
+                media.url = Some(data);
+            }
             None => media.inline = Some(data),
         }
     }
@@ -83,6 +94,10 @@ fn at_url(url: String) -> Media {
         }
         None => Media { url: Some(url), ..Media::default() },
     }
+}
+
+fn is_address(data: &str) -> bool {
+    data.starts_with("https://") || data.starts_with("http://")
 }
 
 /// The media type and the bytes of a `data:` URL that says both and nothing else.
@@ -141,6 +156,8 @@ fn file_of(media: &Media) -> Object {
             None => inline.clone(),
         };
         object.push("file_data", data);
+    } else if let Some(url) = &media.url {
+        object.push("file_data", url.as_str());
     }
     if let Some(id) = &media.file_id {
         object.push("file_id", id.as_str());

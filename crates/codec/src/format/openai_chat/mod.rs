@@ -18,6 +18,7 @@ mod stream;
 mod usage;
 mod wire;
 
+pub(crate) use media::media;
 pub(crate) use profile::VARIANTS;
 pub(crate) use speak::error;
 pub(crate) use wire::ChatWire;

@@ -49,6 +49,8 @@ pub(super) struct Profile {
     pub(super) required: &'static str,
     /// Which parts of a user's content it takes beside text.
     pub(super) media: &'static [&'static str],
+    /// Whether it fetches a file whose address is given.
+    pub(super) files_by_url: bool,
     /// Whether it refuses fields that it does not know.
     pub(super) strict: bool,
     /// Whether an assistant's message at the end has to be marked as a beginning to go on from.
@@ -80,6 +82,7 @@ const OPENAI: Profile = Profile {
     seed: "seed",
     required: "required",
     media: &["image_url", "input_audio", "file"],
+    files_by_url: false,
     strict: false,
     prefix: false,
     thinking_required: false,
@@ -150,6 +153,7 @@ pub(super) const PROFILES: &[Profile] = &[
         thinking: ThinkingIn::Details,
         effort: EffortIn::Object,
         media: &["image_url", "input_audio", "file"],
+        files_by_url: true,
         top_k: true,
         model: "openrouter/auto",
         ..COMPATIBLE
@@ -247,20 +251,11 @@ pub(super) fn named(name: Option<&str>) -> &'static Profile {
 static OPENAI_STATIC: Profile = OPENAI;
 
 impl Profile {
-    /// Whether a model may be this vendor's: it is named like one, or unlike those of any other.
-    pub(super) fn may_own(&self, model: &str) -> bool {
-        let is_of = |profile: &Profile| profile.families.iter().any(|family| model.starts_with(family));
-        is_of(self) || !PROFILES.iter().chain([&CLAUDE_OR_GEMINI]).any(is_of)
-    }
-
     /// Whether a model is named like this vendor's.
     pub(super) fn owns(&self, model: &str) -> bool {
         self.families.iter().any(|family| model.starts_with(family))
     }
 }
-
-/// Models that no vendor of this wire serves under their own names.
-const CLAUDE_OR_GEMINI: Profile = Profile { name: "", families: &["claude", "gemini"], ..OPENAI };
 
 /// Fields that only one vendor answers with.
 const SIGNS: &[(&str, &str)] = &[

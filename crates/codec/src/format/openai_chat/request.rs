@@ -12,8 +12,9 @@ use crate::codec::EncodeOptions;
 use crate::format::responses::is_strict;
 use crate::models::settle::is_of_session;
 use crate::models::{self, Target, fit};
-use crate::wire::Kind;
+use crate::wire::document::text_of;
 use crate::wire::repair::{History, INTERRUPTED, Piece, Sends, legal_name, speaker};
+use crate::wire::{self, Kind};
 
 /// The longest name of a tool.
 const LONGEST_NAME: usize = 64;
@@ -69,14 +70,26 @@ fn is_own(session: &Session) -> bool {
     kind.is_some_and(|word| Kind::from_word(&word).is_some())
 }
 
-/// The vendor that a session of this wire was recorded at, as far as it shows.
+/// The vendor that a session of this wire was recorded at: the one that was named, else as far as it shows.
 fn origin(session: &Session) -> &'static Profile {
+    if let Some(named) = wire::origin(session, ID) {
+        return profile::named(Some(&named));
+    }
+    // Only OpenRouter hands out thinking in pieces that it wants back.
+    if session.blocks().any(|(_, block)| has_details(block)) {
+        return profile::named(Some("openrouter"));
+    }
     let left = session.extra.fields(ID).and_then(|fields| fields.get_str("model"));
     let asked = left.as_deref().or_else(|| session.turns.iter().rev().find_map(|turn| turn.model.as_deref()));
     let answered = session.turns.iter().rev().find_map(|turn| turn.provider.as_deref());
     let by_name = answered.and_then(|name| profile::PROFILES.iter().find(|profile| profile.name == name));
     let by_model = || asked.and_then(|model| profile::PROFILES.iter().find(|profile| profile.owns(model)));
     by_name.or_else(by_model).unwrap_or(profile::named(None))
+}
+
+fn has_details(block: &Block) -> bool {
+    let unread = block.message.extra.fields(ID).is_some_and(|fields| fields.contains("reasoning_details"));
+    unread || block.extra.spelling(ID, "detail").is_some()
 }
 
 /// The history as the vendor takes it.
@@ -94,11 +107,12 @@ pub(super) fn history(session: &Session, profile: &Profile, own: bool) -> Histor
     }
     history.limit_reasoning(session, |_, turn| sends(profile, is_home(turn)));
     history.plain_bodies(session, |kind, turn| is_home(turn) && kind != "message" && kind != "part");
-    let takes = |media: &Media, block: &Block| block.author == Author::User && takes(media, profile, own);
-    history.describe_media(takes, |_| false);
-    history.remove_empty_text(str::is_empty);
+    let takes = |media: &Media| takes(media, profile, own);
+    history.describe_media(|media, block| block.author == Author::User && takes(media), takes);
+    history.remove_empty_text(|text, _| text.is_empty());
     history.pieces.iter_mut().for_each(|piece| settle(piece, profile, own));
     history.pair_calls();
+    history.lift_media();
     history.rename_calls(&profile.ids);
     history.rename_tools(LONGEST_NAME);
     history.number_messages(joins);
@@ -130,6 +144,9 @@ fn takes(media: &Media, profile: &Profile, own: bool) -> bool {
     let kind = media::part_kind(media);
     let reachable = match kind {
         "image_url" => media.url.is_some() || media.inline.is_some(),
+        // A file of text is said in words: only some vendors read such files.
+        "file" if !own && text_of(media).is_some() => false,
+        "file" if media.inline.is_none() && media.url.is_some() => profile.files_by_url || own,
         _ => media.inline.is_some() || own && media.file_id.is_some(),
     };
     reachable && profile.media.contains(&kind)
@@ -170,7 +187,10 @@ const GIVEN_BACK: &[&str] = &["cache_control", "extra_content", "prefix", "reaso
 
 /// What a source had beyond the model, as far as it belongs into a request.
 fn settle_extras(block: &mut Block, profile: &Profile) {
-    let given_back = |key: &turnkeep_model::JsonString| GIVEN_BACK.contains(&&*key.to_str_lossy());
+    let given_back = |key: &turnkeep_model::JsonString| {
+        let key = key.to_str_lossy();
+        GIVEN_BACK.contains(&&*key) || profile.thinking == ThinkingIn::Details && key == "reasoning_details"
+    };
     let message = block.message.extra.part_mut(ID);
     message.fields.retain(|key, _| given_back(key));
     message.spelling.remove("role");
@@ -277,7 +297,7 @@ fn model(session: &Session, profile: &Profile, own: bool, wanted: &EncodeOptions
         .map(std::borrow::Cow::into_owned)
         .or_else(|| session.turns.iter().rev().find_map(|turn| turn.model.clone()));
     match asked {
-        Some(model) if own && profile.may_own(&model) || profile.owns(&model) => model,
+        Some(model) if own || profile.owns(&model) => model,
         _ => {
             let at = format!("turns[{}].model", session.turns.len().saturating_sub(1));
             let what = "a request must name a model; give one with --model";

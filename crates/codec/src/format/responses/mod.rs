@@ -28,6 +28,7 @@ mod wire;
 pub(crate) use fit::is_strict;
 pub(crate) use lint::rules;
 pub use lint::{RULES, Rule, lint};
+pub(crate) use part::media;
 pub use profile::Profile;
 pub(crate) use profile::VARIANTS;
 pub use stream::assembler;

@@ -7,6 +7,7 @@ use super::profile::{OPENAI, Profile};
 use super::{FORMAT, answer, fit, message, repair, request};
 use crate::codec::EncodeOptions;
 use crate::models::{self, Target};
+use crate::wire;
 use crate::wire::repair::{History, IdRule};
 
 /// The longest name of a tool.
@@ -64,15 +65,18 @@ fn aim(session: &Session, options: &EncodeOptions) -> (Aim, Vec<Loss>) {
     let own = session.extra.part(FORMAT).is_some() || session.turns.iter().any(answer::is_from_response);
     let named = options.variant.as_deref().and_then(Profile::by_name);
     let serves = |model: &String| named.is_none_or(|profile| profile.may_serve(model));
-    let asked = || request::model(session).filter(|_| own).filter(serves);
-    let said = options.model.clone().or_else(asked).or_else(|| last_model(session).filter(serves));
+    // A variant is a vendor to write for: it never replaces the model that the source names.
+    let asked = || request::model(session).filter(|_| own);
+    let last = || last_model(session).filter(|model| own || serves(model));
+    let said = options.model.clone().or_else(asked).or_else(last);
     let any_model = named.map_or(OPENAI.model, |profile| profile.model);
     let losses = if said.is_some() { Vec::new() } else { made_up(session, any_model) };
     let model = said.unwrap_or_else(|| any_model.to_owned());
     let answered = session.turns.iter().rev().find(|turn| turn.api.as_deref() == Some(FORMAT));
     let answered = answered.and_then(|turn| turn.provider.clone());
     let by_name = || of_model(&model);
-    let home = answered.unwrap_or_else(|| request::model(session).map_or_else(by_name, |model| of_model(&model)));
+    let home = wire::origin(session, FORMAT).or(answered);
+    let home = home.unwrap_or_else(|| request::model(session).map_or_else(by_name, |model| of_model(&model)));
     let wanted = named.map(|profile| profile.name.to_owned());
     let provider = wanted.unwrap_or_else(|| if options.model.is_none() { home.clone() } else { by_name() });
     let profile = Profile::by_name(&provider).unwrap_or(&OPENAI);
@@ -133,7 +137,7 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
     if !is_body {
         repair::nameless_thinking(&mut history);
     }
-    history.remove_empty_text(str::is_empty);
+    history.remove_empty_text(|text, _| text.is_empty());
     if aim.server_holds_items {
         repair::close_calls(&mut history);
     } else {

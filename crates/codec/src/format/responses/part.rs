@@ -5,6 +5,7 @@ use turnkeep_model::{Author, Block, Body, ExtraPart, Media, Text};
 
 use super::FORMAT;
 use super::apart::{Apart, Emit, Slot, Together, has_duplicates, is_text, keep};
+use crate::wire::document::type_of_url;
 
 const TEXT: &[Slot] = &[("type", Emit::Usual), ("text", Emit::Value)];
 const REFUSAL: &[Slot] = &[("type", Emit::Usual), ("refusal", Emit::Value)];
@@ -75,6 +76,7 @@ fn read_media(object: Object, kind: &str, slots: &[Slot]) -> (Body, ExtraPart) {
     } else {
         media.name = apart.text("filename");
         media.url = apart.text("file_url");
+        media.media_type = media.url.as_deref().map(|url| type_of_url(url).to_owned());
         if let Some(data) = apart.text("file_data") {
             match data_url(&data) {
                 Some(data) => set_data(&mut media, data),
@@ -89,6 +91,15 @@ fn read_media(object: Object, kind: &str, slots: &[Slot]) -> (Body, ExtraPart) {
         part.spelling.push("type", kind);
     }
     (media.into(), part)
+}
+
+/// The media of a part, whatever stands beside it.
+pub(crate) fn media(part: &Object) -> Option<Media> {
+    let is_file = part.get_str("type").is_some_and(|kind| kind == "input_file");
+    match read_media(part.clone(), if is_file { "input_file" } else { "input_image" }, &[]).0 {
+        Body::Media(media) if media != Media::default() => Some(media),
+        _ => None,
+    }
 }
 
 fn set_data(media: &mut Media, (media_type, data): (&str, &str)) {

@@ -59,9 +59,12 @@ fn is_error(finding: &Finding) -> bool {
 fn edits(known: Vec<Loss>) -> Vec<Loss> {
     let mut edits: Vec<Loss> = Vec::new();
     for loss in known {
-        // A model that had to be named may stand in one of several places of what a reader finds.
-        let again =
-            |other: &&Loss| other.at == loss.at || loss.kind == LossKind::Synthesised && other.what == loss.what;
+        // A model that had to be named may stand in one of several places of what a reader finds; the same said of a
+        // place and of what holds it is one edit.
+        let again = |other: &&Loss| {
+            let same = other.what == loss.what && (loss.kind == LossKind::Synthesised || other.covers(&loss.at));
+            other.at == loss.at || same
+        };
         if !edits.iter().any(|other| again(&other)) {
             edits.push(loss);
         }

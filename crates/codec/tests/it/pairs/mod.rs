@@ -6,7 +6,8 @@ mod bodies;
 mod check;
 pub(crate) mod sources;
 
-use turnkeep_model::Archive;
+use turnkeep_model::json::{self, Nan};
+use turnkeep_model::{Archive, Json};
 use turnkeep_testkit::{for_all, generate};
 
 use check::{Verdicts, problems};
@@ -61,6 +62,12 @@ fn broken_histories_become_valid_requests() {
         }
         Ok(())
     });
+}
+
+/// The next request of a session for a wire.
+pub(crate) fn next_request(archive: &Archive, target: &str) -> Json {
+    let (bytes, _) = check::request(archive, target);
+    json::parse_with(std::str::from_utf8(&bytes).unwrap(), Nan::Accept).unwrap().into_json()
 }
 
 impl Source {
