@@ -55,6 +55,7 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     } else {
         fit_thinking(&mut head, &dialogue, target, &mut losses);
     }
+    fit::room(&mut head.options, target, None, &mut losses);
     fit(&mut head, &dialogue, &mut losses);
     let mut writing = Writing::new(WIRE, &session.extra);
     writing.set("modelId", model.as_str());
@@ -141,7 +142,6 @@ fn fit_thinking(head: &mut Session, dialogue: &Dialogue<'_>, target: Target, los
     if options.reasoning.take_if(|effort| !is_claude || *effort == Effort::None).is_some() {
         losses.push(Loss::encode(LossKind::Dropped, "options.reasoning", "there is no way to tell this model here"));
     }
-    fit::room(options, target, None, losses);
 }
 
 /// Makes settings and tools fit what the vendor takes.
