@@ -86,6 +86,9 @@ DELETE FROM head;
 /// Marks the file as ours: `Turn`.
 const APPLICATION: i32 = 0x5475_726e;
 
+/// How SQLite opens the file: it must be there, and a connection belongs to one thread.
+const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
 /// How long to wait for another process before giving up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -101,8 +104,9 @@ pub(super) fn check_names(place: &Place) -> Result<()> {
     if !place.has_other_names() || place.is_in_use() {
         return Ok(());
     }
-    let connection = connect(&place.file)?;
+    let connection = Connection::open_with_flags(&place.file, FLAGS).map_err(failed)?;
     connection.busy_timeout(NAMES).map_err(failed)?;
+    // First of all: whatever reads before it leaves a file beside this name.
     pragma(&connection, "locking_mode", "EXCLUSIVE")?;
     // Whoever uses this name has files beside it by now.
     match connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(failed) {
@@ -154,8 +158,7 @@ pub(super) fn open_reader(file: &Path) -> Result<Connection> {
 }
 
 fn connect(file: &Path) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(file, flags).map_err(failed)?;
+    let mut connection = Connection::open_with_flags(file, FLAGS).map_err(failed)?;
     connection.busy_handler(Some(wait)).map_err(failed)?;
     connection.set_prepared_statement_cache_capacity(64);
     pragma(&connection, "cache_size", "-8192")?;
