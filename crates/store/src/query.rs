@@ -90,16 +90,20 @@ impl Cursor {
 impl Sort {
     /// Where a summary stands in this order.
     pub(crate) fn place(self, summary: &Summary) -> Cursor {
-        let time = match self {
+        Cursor { time: self.time(summary), id: summary.id.clone() }
+    }
+
+    fn time(self, summary: &Summary) -> i64 {
+        match self {
             Sort::Updated => summary.updated,
             Sort::Created => summary.created,
             Sort::Id => 0,
-        };
-        Cursor { time, id: summary.id.clone() }
+        }
     }
 
-    fn order(a: &Cursor, b: &Cursor) -> Ordering {
-        b.time.cmp(&a.time).then_with(|| a.id.cmp(&b.id))
+    /// The newest first; of equal times the lesser id.
+    fn order(a: (i64, &SessionId), b: (i64, &SessionId)) -> Ordering {
+        b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1))
     }
 }
 
@@ -126,17 +130,22 @@ impl Query {
             && self.tags.iter().all(carries)
     }
 
-    /// The page of these summaries, for stores that have all of them at hand.
+    /// The page of these summaries, for stores that have all of them at hand. Only the page is sorted and copied.
     pub(crate) fn page<'a>(&self, all: impl Iterator<Item = &'a Summary>) -> Page {
-        let mut found: Vec<(Cursor, &Summary)> =
-            all.filter(|summary| self.matches(summary)).map(|summary| (self.sort.place(summary), summary)).collect();
-        if let Some(after) = &self.after {
-            found.retain(|(place, _)| Sort::order(place, after) == Ordering::Greater);
-        }
-        found.sort_by(|(a, _), (b, _)| Sort::order(a, b));
+        let place = |summary: &'a Summary| (self.sort.time(summary), &summary.id);
+        let is_after = |summary: &&'a Summary| match &self.after {
+            Some(after) => Sort::order(place(summary), (after.time, &after.id)) == Ordering::Greater,
+            None => true,
+        };
+        let order = |a: &&'a Summary, b: &&'a Summary| Sort::order(place(a), place(b));
+        let mut found: Vec<&Summary> = all.filter(|summary| self.matches(summary)).filter(is_after).collect();
         let more = found.len() > self.page_size();
-        found.truncate(self.page_size());
-        let next = found.last().filter(|_| more).map(|(place, _)| place.clone());
-        Page { sessions: found.into_iter().map(|(_, summary)| summary.clone()).collect(), next }
+        if more {
+            found.select_nth_unstable_by(self.page_size(), order);
+            found.truncate(self.page_size());
+        }
+        found.sort_unstable_by(order);
+        let next = found.last().filter(|_| more).map(|last| self.sort.place(last));
+        Page { sessions: found.into_iter().cloned().collect(), next }
     }
 }

@@ -245,7 +245,7 @@ fn raw(text: &str, prints: Prints) -> Option<String> {
     let codes = ["0", "1", "2", "4", "31", "32", "33", "36", "1;31", "1;36"];
     codes.iter().for_each(|code| ours = ours.replace(&format!("\u{1b}[{code}m"), ""));
     ours = ours.replace("\r\u{1b}[2K", "");
-    for work in ["convert", "import", "verify", "copy", "rm"] {
+    for work in ["convert", "import", "verify", "copy", "rm", "index", "gc"] {
         ours = ours.replace(&format!("\r{work} "), "");
     }
     if prints == Words && ours.lines().any(|line| line.starts_with("FORGED")) {
@@ -278,7 +278,7 @@ impl Stage {
             .with(&format!("fixture{NAME}.json"), fixture())
             .with("turnkeep.toml", endpoints())
             .with("talk.yaml", script())
-            .with("said.yaml", format!("turnkeep_script: 1\nanswers: [{}]\n", Json::from(TEXT).to_text()))
+            .with("said.yaml", format!("turnkeep_script: 1\nanswers: [{}]\n", yaml(TEXT)))
             .with("refused.yaml", refused())
             .with("tools.yaml", tools());
         let stage = Stage { place, id };
@@ -394,7 +394,7 @@ fn endpoints() -> String {
 
 /// A vendor that thinks, answers and calls with hostile words.
 fn script() -> String {
-    let (name, text) = (Json::from(format!("tool{NAME}")).to_text(), Json::from(TEXT).to_text());
+    let (name, text) = (yaml(&format!("tool{NAME}")), yaml(TEXT));
     let call = format!("{{name: {name}, id: {name}, arguments: {{a: {text}}}}}");
     format!(
         "turnkeep_script: 1\nmodel: {name}\nanswers:\n  - {{reasoning: {text}, text: {text}, calls: [{call}]}}\n  - {text}\n"
@@ -402,10 +402,16 @@ fn script() -> String {
 }
 
 fn refused() -> String {
-    let (name, text) = (Json::from(NAME).to_text(), Json::from(TEXT).to_text());
+    let (name, text) = (yaml(NAME), yaml(TEXT));
     format!("turnkeep_script: 1\nanswers:\n  - error: {{status: 400, message: {text}, class: {name}}}\n")
 }
 
 fn tools() -> String {
-    format!("tools:\n  - {{name: {}, command: [cat], approve: true}}\n", Json::from(format!("tool{NAME}")).to_text())
+    format!("tools:\n  - {{name: {}, command: [cat], approve: true}}\n", yaml(&format!("tool{NAME}")))
+}
+
+/// A text in YAML, which takes few control characters as they are.
+fn yaml(text: &str) -> String {
+    let escaped = |c: char| if c.is_ascii_graphic() { c.to_string() } else { format!("\\U{:08x}", u32::from(c)) };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }

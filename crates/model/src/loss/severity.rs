@@ -50,6 +50,7 @@ const TABLE: &[(&str, Severity)] = &[
     ("turns.metadata", Setting),
     ("turns.data", Setting),
     ("turns.blocks", Content),
+    ("turns.interrupted", Content),
     ("turns.blocks.id", Setting),
     ("turns.blocks.author", Setting),
     ("turns.blocks.message", Setting),
@@ -66,6 +67,7 @@ const TABLE: &[(&str, Severity)] = &[
     ("turns.blocks.scope", Setting),
     ("turns.blocks.from", Setting),
     ("turns.blocks.to", Setting),
+    ("turns.blocks.exchanges", Content),
     // Calls and results. A call never loses its name alone: that is the name on a result or on a file.
     ("turns.blocks.call", Setting),
     ("turns.blocks.name", Setting),

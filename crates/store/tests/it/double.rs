@@ -262,8 +262,9 @@ mod locks {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let lines = BufReader::new(other.stdout.take().unwrap()).lines();
-        assert!(lines.map_while(Result::ok).any(|line| line == "held"));
+        // Kept until the end: a program whose output nobody takes does not end well.
+        let mut lines = BufReader::new(other.stdout.take().unwrap()).lines().map_while(Result::ok);
+        assert!(lines.any(|line| line == "held"));
 
         let refused = open(&link).err().map(|error| (error.kind(), error.remedy().is_some()));
         let by_its_name = open(&home.url()).map(|store| block_on(store.last(&id("s"))).unwrap());
@@ -271,6 +272,7 @@ mod locks {
         assert_eq!(refused, Some((ErrorKind::Unavailable, true)));
         assert_eq!(by_its_name.unwrap(), Seq(2));
         drop(other.stdin.take());
+        lines.for_each(drop);
         assert!(other.wait().unwrap().success());
         assert_eq!(block_on(open(&link).unwrap().last(&id("s"))).unwrap(), Seq(2));
     }

@@ -1,6 +1,5 @@
 //! `turnkeep import`, `export` and `copy`
 
-use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 
@@ -21,7 +20,7 @@ use crate::policy_args::Manner;
 use crate::progress::Progress;
 use crate::report::{self, object, say_losses};
 use crate::store_args::{Copy, Export, Import, Place, file_of as file_of_store, open};
-use crate::terminal::{counted, json_bytes};
+use crate::terminal::{counted, json_bytes, print_bytes};
 use crate::visible::visible_line;
 
 pub(crate) fn import(args: &Import) -> Ending {
@@ -155,7 +154,10 @@ fn report(args: &Export, losses: &[Loss]) -> Result<(), Stop> {
     write(file_of(path), &json_bytes(&told))
 }
 
-/// Writes a journal line by line: however long it is, one line is in memory.
+/// How many bytes of a journal are printed at once, if its lines are shorter.
+const PAGE: usize = 1 << 16;
+
+/// Writes a journal line by line: however long it is, a few lines are in memory.
 fn export_journal(args: &Export) -> Ending {
     let (store, id) = (args.place.there()?, SessionId::new(args.id.as_str()));
     let mut lines = pin!(store.lines(&id));
@@ -169,11 +171,14 @@ fn export_journal(args: &Export) -> Ending {
             saving.finish()?;
         }
         None => {
-            let mut out = BufWriter::new(io::stdout().lock());
+            let mut page = String::new();
             while let Some(line) = next()? {
-                out.write_all(line.as_bytes())?;
+                page.push_str(&line);
+                if page.len() >= PAGE {
+                    print_bytes(std::mem::take(&mut page).as_bytes())?;
+                }
             }
-            out.flush()?;
+            print_bytes(page.as_bytes())?;
         }
     }
     report(args, &[])?;

@@ -281,7 +281,8 @@ impl Encoder {
     fn media(&mut self, at: At, content: &Block, media: &Media, side: Side) -> Json {
         let is_own = content.extra.part(WIRE).is_some();
         let sent = if is_own { media.clone() } else { media::named(media) };
-        let is_here = sent.inline.is_some() || reads_s3(self.target);
+        // A text document is inline as well: only what is elsewhere has to be fetched.
+        let is_here = sent.inline.is_some() || sent.text.is_some() || reads_s3(self.target);
         if let Some(value) = media::write(&sent, &content.extra).filter(|_| side == Side::User && is_here) {
             return value;
         }

@@ -3,7 +3,7 @@
 use turnkeep_codec::{DecodeOptions, EncodeOptions, Input, Target};
 use turnkeep_model::json::{self, Json, Nan, TreeSink};
 use turnkeep_model::shape::Shape;
-use turnkeep_model::{Loss, Session, Severity};
+use turnkeep_model::{Loss, LossKind, Session, Severity};
 
 use super::said::{Heard, Said, said};
 use crate::recorded::wire;
@@ -73,10 +73,11 @@ fn silently(said: &Said, places: &[(String, Heard)], losses: &[Loss]) -> Option<
         return Some(format!("{}: `{shown}` is not in the session", said.at));
     }
     let found: Vec<&str> = found.collect();
-    let named = found.iter().any(|place| losses.iter().any(|loss| is_content(loss) && loss.covers(place)));
+    let named = found.iter().any(|place| losses.iter().any(|loss| names(loss) && loss.covers(place)));
     (!named).then(|| format!("{}: `{shown}`, at {found:?}, is gone and no content loss says so", said.at))
 }
 
-fn is_content(loss: &Loss) -> bool {
-    loss.severity() == Severity::Content
+/// Whether a loss says that something said is gone, or has another name, as tools have where a vendor refuses theirs.
+fn names(loss: &Loss) -> bool {
+    loss.severity() == Severity::Content || loss.kind == LossKind::Renamed
 }

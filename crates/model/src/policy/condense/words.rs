@@ -177,12 +177,12 @@ mod tests {
             ]
         );
         assert_eq!(
-            kinds(r#"{"max_rows":"b-4821"} let maxRows = std::env; See db.internal."#),
+            kinds(r#"{"max_rows":"b-4821"} let maxRows = std::mem; See db.internal."#),
             [
                 ("max_rows", Kind::Identifier),
                 ("b-4821", Kind::Number),
                 ("maxRows", Kind::Identifier),
-                ("std::env", Kind::Identifier),
+                ("std::mem", Kind::Identifier),
                 ("db.internal", Kind::Place),
             ]
         );
