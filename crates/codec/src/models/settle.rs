@@ -95,7 +95,7 @@ impl Settling<'_> {
         let what = if self.target.is_known || breach.grade == Grade::Wire { breach.what.as_str() } else { NO_ROW };
         let fields = ["options.", "response_format", "extra."];
         let option = Some(slot.option).filter(|at| fields.iter().any(|field| at.starts_with(field)));
-        self.losses.extend(option.map(|at| Loss::encode(kind.clone(), at, what)));
+        self.losses.extend(option.map(|at| Loss::encode(kind, at, what)));
     }
 
     fn lower_limit(&mut self, slot: &Slot, body: &mut Json) -> Option<LossKind> {
@@ -152,8 +152,8 @@ fn declarations(tools: &mut Json) -> Option<&mut Vec<Json>> {
     let Json::Array(tools) = tools else { return None };
     let keys = ["functionDeclarations", "function_declarations"];
     let holder = tools.iter().position(|tool| {
-        let declared = |key: &&str| tool.as_object().and_then(|tool| tool.get(key)?.as_array()).is_some();
-        keys.iter().any(|key| declared(&key))
+        let declared = |key: &str| tool.as_object().and_then(|tool| tool.get(key)?.as_array()).is_some();
+        keys.iter().any(|key| declared(key))
     });
     let Some(holder) = holder else { return Some(tools) };
     let Some(Json::Object(tool)) = tools.get_mut(holder) else { return None };

@@ -277,7 +277,7 @@ fn unsigned(view: &View<'_, '_>) -> Found {
 const MEDIA: &[&str] = &["image", "document", "video", "audio"];
 
 /// The blocks of media, also those inside results, with their places.
-fn media<'v, 'b, 'a>(view: &'v View<'b, 'a>) -> impl Iterator<Item = (String, &'static str, &'b Node<'a>)> {
+fn media<'b, 'a>(view: &View<'b, 'a>) -> impl Iterator<Item = (String, &'static str, &'b Node<'a>)> {
     let own = MEDIA.iter().flat_map(move |kind| {
         of_kind(view, kind).map(move |block| (format!("{}.{kind}", block.place), *kind, block.node))
     });
