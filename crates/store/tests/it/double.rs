@@ -262,8 +262,8 @@ mod locks {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let lines = BufReader::new(other.stdout.take().unwrap()).lines();
-        assert!(lines.map_while(Result::ok).any(|line| line == "held"));
+        let mut printed = BufReader::new(other.stdout.take().unwrap()).lines();
+        assert!(printed.by_ref().map_while(Result::ok).any(|line| line == "held"));
 
         let refused = open(&link).err().map(|error| (error.kind(), error.remedy().is_some()));
         let by_its_name = open(&home.url()).map(|store| block_on(store.last(&id("s"))).unwrap());
@@ -271,6 +271,7 @@ mod locks {
         assert_eq!(refused, Some((ErrorKind::Unavailable, true)));
         assert_eq!(by_its_name.unwrap(), Seq(2));
         drop(other.stdin.take());
+        printed.for_each(drop);
         assert!(other.wait().unwrap().success());
         assert_eq!(block_on(open(&link).unwrap().last(&id("s"))).unwrap(), Seq(2));
     }
