@@ -38,6 +38,7 @@ pub(super) enum Claim {
 }
 
 /// Finds the store of a file, or claims the file. Waits while it is being opened or closed.
+#[cfg_attr(unix, allow(clippy::clone_on_copy, reason = "what is a number here is a path elsewhere"))]
 pub(super) fn claim(file: &Path) -> Result<Claim> {
     let mut open = lock(&OPEN);
     loop {
@@ -47,7 +48,6 @@ pub(super) fn claim(file: &Path) -> Result<Claim> {
             Some(Some(shared)) => return Ok(Claim::Shared(shared)),
             Some(None) => open = CHANGED.wait(open).unwrap_or_else(PoisonError::into_inner),
             None => {
-                #[cfg_attr(unix, allow(clippy::clone_on_copy, reason = "it is a path elsewhere"))]
                 let identity = place.identity.clone();
                 open.insert(identity.clone(), Weak::new());
                 return Ok(Claim::Free(place, Arc::new(Tenancy(identity))));
