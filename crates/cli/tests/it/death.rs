@@ -175,7 +175,7 @@ fn first_answer(needs: Needs) -> Vec<Does> {
 /// Reads what the command prints up to this.
 fn wait_for_output(child: &mut Child, wanted: &str) {
     let mut read = Vec::new();
-    let mut bytes = child.stdout.take().unwrap().bytes();
+    let mut bytes = BufReader::new(child.stdout.take().unwrap()).bytes();
     while !read.ends_with(wanted.as_bytes()) {
         read.push(bytes.next().unwrap().unwrap());
     }

@@ -18,10 +18,8 @@ fn vendor(answers: Vec<(u16, Vec<String>)>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     thread::spawn(move || {
-        let mut next = 0;
-        for stream in listener.incoming().flatten() {
+        for (next, stream) in listener.incoming().flatten().enumerate() {
             answer(stream, &answers[next.min(answers.len() - 1)]);
-            next += 1;
         }
     });
     url

@@ -173,7 +173,7 @@ impl Page {
             Body::Reasoning(reasoning) => self.reasoning(reasoning),
             Body::ToolCall(call) => self.call(call),
             Body::ToolResult(result) => self.result(result),
-            Body::Media(media) => self.paragraph(&self.name(&media_line(media)).into_owned()),
+            Body::Media(media) => self.paragraph(&self.name(&media_line(media))),
             Body::Summary(summary) => self.quoted(&format!("Summary of earlier turns\n\n{}", summary.text)),
             Body::Other { kind, raw } => {
                 self.paragraph(&format!("*{}*", self.name(kind)));

@@ -96,7 +96,7 @@ fn is_lines(input: &Input<'_>, text: &str) -> bool {
     let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
     // A document may stand below a line that only YAML or JSON5 knows.
     let may_be_damaged = !first.starts_with(['-', '#', '%', '/']);
-    input.first_line().is_some_and(|node| node.is_object()) || may_be_damaged && is_object(second)
+    input.first_line().is_some_and(turnkeep_model::json::Node::is_object) || may_be_damaged && is_object(second)
 }
 
 fn is_object(line: &str) -> bool {

@@ -689,8 +689,9 @@ fn a_continuation_snapshot_may_hold_its_messages_in_three_ways() {
 fn the_limits_of_a_continuation_snapshot_are_policies() {
     use turnkeep_model::policy::{Pipeline, Truncate, Unit, Window};
     let say = |author, text: String| Turn { blocks: vec![Block::text(author, text)], ..Turn::default() };
-    let talk =
-        |index: u32| say(if index % 2 == 0 { Author::User } else { Author::Assistant }, format!("{index:03000}"));
+    let talk = |index: u32| {
+        say(if index.is_multiple_of(2) { Author::User } else { Author::Assistant }, format!("{index:03000}"))
+    };
     let mut session = Session { turns: (0..80).map(talk).collect(), ..Session::default() };
     for (turn, ordinal) in session.turns.iter_mut().zip(0..) {
         turn.blocks[0].message.ordinal = ordinal;

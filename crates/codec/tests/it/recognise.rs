@@ -1,5 +1,4 @@
 //! Files are recognised by what only their format has, and refused by name.
-#![expect(clippy::print_stdout, reason = "the counts are what these tests tell")]
 
 use std::path::{Path, PathBuf};
 
@@ -65,7 +64,7 @@ fn an_object_on_a_line_is_no_slice_unless_something_says_so() {
 
 /// A question and its answer, of this model.
 fn plain(model: &str) -> Archive {
-    let blocks = vec![
+    let blocks = [
         Block::text(Author::User, "Say hi.").in_message(0),
         Block::text(Author::Assistant, "Hi!").in_message(1),
         Block::text(Author::User, "And again?").in_message(2),
@@ -161,7 +160,7 @@ fn text_that_nothing_was_read_of_is_refused() {
 
 /// The texts of an archive's blocks.
 fn said(archive: &Archive) -> Vec<String> {
-    let blocks = archive.sessions.iter().flat_map(|session| session.blocks());
+    let blocks = archive.sessions.iter().flat_map(turnkeep_model::Session::blocks);
     let text = |(_, block): (usize, &Block)| match &block.body {
         Body::Text(text) if !text.text.trim().is_empty() => Some(text.text.clone()),
         _ => None,

@@ -121,17 +121,20 @@ fn the_conversation_is_a_slice_of_the_session_and_of_every_snapshot() {
     let _: Evaluation = block_on(evaluate(&agent, &prompt(), &mut recorder, ResumeFrom::Nothing)).unwrap();
     let now = ConversationState::of(recorder.session());
 
-    assert_eq!(query::<ConversationState>(recorder.session()).unwrap(), [now.clone()]);
+    assert_eq!(query::<ConversationState>(recorder.session()).unwrap(), std::slice::from_ref(&now));
     let held = |session: &Session| {
         let slice = session.slices.iter().find(|slice| slice.name == ConversationState::NAME).unwrap().clone();
         let items = slice.items.iter().map(|item| serde_json::from_str::<ConversationState>(&item.to_text()).unwrap());
         items.collect::<Vec<_>>()
     };
     // In the session, in the store, in a snapshot, and in a snapshot that was written and read.
-    assert_eq!(held(recorder.session()), [now.clone()]);
-    assert_eq!(held(&block_on(recorder.store().load(&"s".into())).unwrap().session), [now.clone()]);
-    assert_eq!(held(&Snapshot::from_json(&recorder.snapshot().to_json()).unwrap().0.session), [now.clone()]);
-    assert_eq!(held(&block_on(recorder.moment().snapshot()).unwrap().session), [now.clone()]);
+    assert_eq!(held(recorder.session()), std::slice::from_ref(&now));
+    assert_eq!(held(&block_on(recorder.store().load(&"s".into())).unwrap().session), std::slice::from_ref(&now));
+    assert_eq!(
+        held(&Snapshot::from_json(&recorder.snapshot().to_json()).unwrap().0.session),
+        std::slice::from_ref(&now)
+    );
+    assert_eq!(held(&block_on(recorder.moment().snapshot()).unwrap().session), std::slice::from_ref(&now));
     // Each turn is one state: a call that is about to run, its result, the end.
     let turns = |snapshot: &Snapshot| {
         let state = held(&snapshot.session).remove(0);

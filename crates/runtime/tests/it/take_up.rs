@@ -24,7 +24,7 @@ impl Processes for Named {
     }
 
     fn liveness(&self, process: &str) -> Liveness {
-        match self.alive.lock().unwrap().iter().any(|alive| *alive == process) {
+        match self.alive.lock().unwrap().contains(&process) {
             true => Liveness::Alive,
             false => Liveness::Gone,
         }

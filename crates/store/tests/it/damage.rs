@@ -198,7 +198,7 @@ mod log {
             matches!(&cleared[..], [Finding::Damaged { what, .. }] if what.contains(copy.to_str().unwrap())),
             "{cleared:?}"
         );
-        assert_eq!((contents(&[copy.clone()]), beside(&home, ".damaged-")), (vec![log], Vec::new()));
+        assert_eq!((contents(std::slice::from_ref(copy)), beside(&home, ".damaged-")), (vec![log], Vec::new()));
         drop(store);
         let store = open(&home.url()).unwrap();
         assert_eq!(block_on(store.repair().unwrap().check(None)).unwrap(), []);
@@ -256,9 +256,9 @@ mod log {
             let left = killed(&home);
             let log = fs::read(log_of(&left)).unwrap();
             if missing {
-                fs::remove_file(left.path()).unwrap()
+                fs::remove_file(left.path()).unwrap();
             } else {
-                fs::write(left.path(), "").unwrap()
+                fs::write(left.path(), "").unwrap();
             }
 
             let Err(error) = open(&left.url()) else { panic!("it was opened") };

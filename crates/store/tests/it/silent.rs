@@ -110,7 +110,9 @@ impl Drop for Database {
 }
 
 /// Laws that depend on what transactions see of each other, by the schema they are checked in.
-const LAWS: &[(&str, fn(&dyn Store))] = &[
+type Law = (&'static str, fn(&dyn Store));
+
+const LAWS: &[Law] = &[
     ("appenders", |store| block_on(laws::concurrent_appenders_serialise(store))),
     ("stale", |store| block_on(laws::stale_append_is_refused(store))),
     ("imports", |store| block_on(laws::imports_at_once_are_one(store))),

@@ -134,14 +134,14 @@ fn part(value: Json) -> Part {
     {
         return Text { text }.into();
     }
-    if matches!(kind.as_str(), "image" | "document") {
-        if let Ok((media, mut extra)) = media_of(object.clone()) {
-            // The order of its fields is kept with the result. A part has no room for anything else beside the media.
-            extra.part_mut(WIRE).spelling.remove("order");
-            extra.tidy();
-            if extra.is_empty() {
-                return media.into();
-            }
+    if matches!(kind.as_str(), "image" | "document")
+        && let Ok((media, mut extra)) = media_of(object.clone())
+    {
+        // The order of its fields is kept with the result. A part has no room for anything else beside the media.
+        extra.part_mut(WIRE).spelling.remove("order");
+        extra.tidy();
+        if extra.is_empty() {
+            return media.into();
         }
     }
     object.remove("type");

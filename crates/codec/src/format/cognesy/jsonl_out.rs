@@ -21,7 +21,7 @@ struct Written {
 pub(super) fn write(archive: &Archive) -> Vec<Json> {
     let empty = Session::default();
     let main = archive.main_session().unwrap_or(&empty);
-    let mut writing = Writing::default();
+    let mut writing = Writing::of(archive);
     let mut leaf = None;
     for (index, session) in archive.sessions.iter().enumerate() {
         let last = writing.session(session);
@@ -39,7 +39,7 @@ pub(super) fn write(archive: &Archive) -> Vec<Json> {
 
 /// The order of records where nothing is noted: messages of each session in turn, then the others.
 pub(super) fn usual_order(archive: &Archive, others: usize) -> Vec<Json> {
-    let mut writing = Writing::default();
+    let mut writing = Writing::of(archive);
     archive.sessions.iter().for_each(|session| {
         writing.session(session);
     });
@@ -52,9 +52,17 @@ struct Writing {
     written: Vec<Written>,
     ids: HashSet<String>,
     made: u64,
+    /// The ids that messages have: none of them is made for another.
+    taken: HashSet<String>,
 }
 
 impl Writing {
+    fn of(archive: &Archive) -> Writing {
+        let blocks = archive.sessions.iter().flat_map(Session::blocks);
+        let ids = blocks.filter_map(|(_, block)| block.message.id.as_ref());
+        Writing { taken: ids.map(|id| id.as_str().to_owned()).collect(), ..Writing::default() }
+    }
+
     /// Writes what is new of a session; gives the id of its last message.
     fn session(&mut self, session: &Session) -> Option<String> {
         let mut before: Option<String> = None;
@@ -77,9 +85,17 @@ impl Writing {
         let own = first.and_then(|block| block.message.id.as_ref()).map(turnkeep_model::MessageId::as_str);
         match kept.or(own.filter(|id| any || words::is_uuid(id)).map(str::to_owned)) {
             Some(id) => (id, true),
-            None => {
-                self.made += 1;
-                (format!("00000000-0000-4000-8000-{:012x}", self.made), false)
+            None => (self.make(), false),
+        }
+    }
+
+    /// An id that no message has.
+    fn make(&mut self) -> String {
+        loop {
+            self.made += 1;
+            let id = format!("00000000-0000-4000-8000-{:012x}", self.made);
+            if !self.taken.contains(&id) {
+                return id;
             }
         }
     }

@@ -106,18 +106,18 @@ pub(super) fn said(value: &Json) -> Vec<Said> {
                 found.extend(said(value).into_iter().map(|said| Said { at: format!("{key}.{}", said.at), ..said }));
             }
             "instructions" | "input" if is_answer => {}
-            key if ROOTS.contains(&key) => walk(value, key, key, &mut found),
+            key if ROOTS.contains(&key) => walk(value, key, &mut found),
             _ => {}
         }
     }
     found
 }
 
-fn walk(value: &Json, key: &str, at: &str, found: &mut Vec<Said>) {
+fn walk(value: &Json, at: &str, found: &mut Vec<Said>) {
     match value {
         Json::String(text) => say(&text.to_str_lossy(), at, found),
         Json::Array(items) => {
-            items.iter().enumerate().for_each(|(index, item)| walk(item, key, &format!("{at}[{index}]"), found));
+            items.iter().enumerate().for_each(|(index, item)| walk(item, &format!("{at}[{index}]"), found));
         }
         Json::Object(object) => walk_object(object, at, found),
         _ => {}
@@ -134,13 +134,13 @@ fn walk_object(object: &Object, at: &str, found: &mut Vec<Said>) {
         let key = key.to_str_lossy();
         let at = format!("{at}.{key}");
         match &*key {
-            "name" if is_call => walk(value, &key, &at, found),
+            "name" if is_call => walk(value, &at, found),
             "arguments" | "args" | "input" if is_call => free(value, &at, found),
             "response" | "json" => free(value, &at, found),
             key if TECHNICAL.contains(&key) => {}
             // The answer's own text is said again in its details.
             "reasoning" | "reasoning_content" if object.contains("reasoning_details") => {}
-            key => walk(value, key, &at, found),
+            _ => walk(value, &at, found),
         }
     }
 }

@@ -116,7 +116,7 @@ struct Told {
 
 fn turn(domain: &Domain, dice: &mut Dice, n: usize, told: Told) -> Turn {
     let mut filler = |count: usize| (0..count).map(|_| (domain.filler)(dice)).collect::<Vec<_>>().join(" ");
-    let by_user = n % 2 == 0;
+    let by_user = n.is_multiple_of(2);
     let said =
         |mine: bool| told.said.as_ref().filter(|_| mine).map(|said| format!(" {said} ")).unwrap_or_else(|| " ".into());
     let asked = format!("{}{}{}", filler(1), said(by_user), filler(1));
