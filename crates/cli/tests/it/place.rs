@@ -75,6 +75,7 @@ impl Place {
     }
 
     /// Runs the command on words that may hold anything.
+    #[allow(dead_code, reason = "not every set of features has a test that needs it")]
     pub(crate) fn run_words(&self, words: &[&str]) -> Ran {
         let mut command = self.command("");
         Ran::from(command.args(words).stdin(Stdio::null()).output().unwrap())

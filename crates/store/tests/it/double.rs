@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+#[cfg(feature = "sqlite")]
 use std::sync::Arc;
 use std::thread;
 
@@ -13,6 +14,7 @@ use turnkeep_store::{ErrorKind, Store, StoreExt, open};
 use turnkeep_testkit::Home;
 use turnkeep_testkit::laws::store::{id, said};
 
+#[cfg(feature = "sqlite")]
 const FILE: &str = "TURNKEEP_OTHER_FILE";
 const URL: &str = "TURNKEEP_OTHER_URL";
 const NAME: &str = "TURNKEEP_OTHER_NAME";
