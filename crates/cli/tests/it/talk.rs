@@ -189,6 +189,7 @@ fn what_a_turn_document_cannot_hold_is_told_after_a_run() {
     assert!(ran.err.contains("tags"), "{}", ran.err);
 }
 
+#[cfg(feature = "http")]
 #[test]
 fn a_key_that_is_not_accepted_goes_on_to_the_next_endpoint_and_the_error_names_both() {
     let config = |port: u16| {
@@ -211,6 +212,7 @@ fn a_key_that_is_not_accepted_goes_on_to_the_next_endpoint_and_the_error_names_b
 }
 
 /// Reads a request and answers that nobody is let in.
+#[cfg(feature = "http")]
 fn refuse(mut stream: std::net::TcpStream) {
     use std::io::{BufRead, BufReader, Read, Write};
     let mut reader = BufReader::new(stream.try_clone().unwrap());
