@@ -95,7 +95,16 @@ fn an_erased_secret_is_in_no_file_of_a_table_any_more() {
     block_on(store.maintenance().unwrap().erase(&id("a"), None, "hunter2secret")).unwrap();
 
     assert_eq!(block_on(found(&*store, "password")).len(), 1);
-    assert_eq!(relations_with(&home, "hunter2secret"), "");
+    // Rows that a transaction of another test may still see are kept until it ends.
+    let mut left = relations_with(&home, "hunter2secret");
+    for _ in 0..100 {
+        if left.is_empty() {
+            break;
+        }
+        psql(&home, "VACUUM (FULL) batch, body, head, words, session, fork");
+        left = relations_with(&home, "hunter2secret");
+    }
+    assert_eq!(left, "");
 }
 
 /// What an append is told when the server has no room for a row of a table, and what it left behind.
