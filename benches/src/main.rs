@@ -1,11 +1,12 @@
 //! Measures turnkeep: ratios to what one would use instead, taken in the same run, each with the bound it must hold.
 //!
-//! `cargo xtask bench [model|codec [FORMAT]|wires|policy|store|growth|runtime|provider|peers|all] [--write]` runs this in release mode.
+//! `cargo xtask bench [model|codec [FORMAT]|wires|policy|store|watch|growth|runtime|provider|fanout|peers|all] [--write]` runs this in release mode.
 
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
 mod convert;
 mod documents;
+mod fanout;
 mod growth;
 mod peers;
 mod plain;
@@ -22,6 +23,7 @@ mod sessions;
 mod store;
 mod tokens;
 mod turns;
+mod watch;
 mod wires;
 
 use std::fs;
@@ -34,7 +36,7 @@ use report::Report;
 type Failure = Box<dyn std::error::Error>;
 type Outcome<T> = Result<T, Failure>;
 
-const USAGE: &str = "usage: cargo xtask bench [model|codec [FORMAT]|wires|policy|store|growth|runtime|provider|postgres|peers|all] [--write]";
+const USAGE: &str = "usage: cargo xtask bench [model|codec [FORMAT]|wires|policy|store|watch|growth|runtime|provider|fanout|postgres|peers|all] [--write]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -63,12 +65,16 @@ fn run(words: &[&str]) -> Outcome<bool> {
             println!("{}", store::peak(Path::new(file))?);
             Ok(true)
         }
+        ["watch"] => measure(&[watch::all]).map(|report| report.holds()),
+        ["watch", "append", url] => watch::append(url).map(|()| true),
         ["growth"] => measure(&[growth::all]).map(|report| report.holds()),
         ["postgres"] => measure(&[store::postgres]).map(|report| report.holds()),
         ["peers"] => peers::run(&scratch()?, false),
         ["peers", "--write"] => peers::run(&scratch()?, true),
         ["runtime"] => measure(&[runtime::all]).map(|report| report.holds()),
         ["provider"] => measure(&[provider::all]).map(|report| report.holds()),
+        ["fanout"] => measure(&[fanout::all]).map(|report| report.holds()),
+        ["fanout", "serve"] => fanout::serve().map(|()| true),
         ["codec", format] => {
             let mut report = Report::start();
             convert::speed(&mut report, Some(format))?;
@@ -88,8 +94,19 @@ fn run(words: &[&str]) -> Outcome<bool> {
 }
 
 /// Every group, in the order of the page.
-const ALL: &[Group] =
-    &[model, codec, wires::speed, policy::speed, reduce::slim, store::all, growth::all, runtime::all, provider::all];
+const ALL: &[Group] = &[
+    model,
+    codec,
+    wires::speed,
+    policy::speed,
+    reduce::slim,
+    store::all,
+    watch::all,
+    growth::all,
+    runtime::all,
+    provider::all,
+    fanout::all,
+];
 
 type Group = fn(&mut Report, &Path) -> Outcome<()>;
 

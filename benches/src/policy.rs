@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use turnkeep_codec::EncodeOptions;
-use turnkeep_model::policy::{Hidden, Policy, Redact, Truncate};
+use turnkeep_model::policy::{Policy, Redact, RedactTarget, Truncate};
 
 use crate::documents::codec;
 use crate::race::{race, timed};
@@ -19,7 +19,7 @@ pub(crate) fn speed(report: &mut Report, _: &Path) -> Outcome<()> {
     let bytes = codec()?.encode(&archive, &EncodeOptions::default())?.bytes;
     let session = archive.main_session().ok_or("no session")?.clone();
     let parse = || timed(|| serde_json::from_slice::<plain::Archive>(&bytes));
-    let redact = Redact::new([Hidden::Secrets]);
+    let redact = Redact::new([RedactTarget::Secrets]);
     let mut scanned = session.clone();
     let scan = race(ROUNDS, || timed(|| redact.apply(&mut scanned)), parse)?;
     report.measured(Row::speed("scan for secrets / serde_json parse, 11 MB", scan, Bound::AtLeast(0.3)));

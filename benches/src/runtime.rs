@@ -65,8 +65,8 @@ fn agent() -> Outcome<Agent> {
         let output = ToolOutput::text(result.as_str());
         Box::pin(async move { Ok(output) })
     });
-    let rules: Vec<Box<dyn criteria::Criterion>> =
-        vec![Box::new(criteria::steps_limit(u32::MAX)), Box::new(criteria::tool_call_presence())];
+    let rules: Vec<Arc<dyn criteria::Criterion>> =
+        vec![Arc::new(criteria::steps_limit(u32::MAX)), Arc::new(criteria::tool_call_presence())];
     let model = Arc::new(Talker { asked: AtomicU64::new(0), text });
     Ok(Agent::new(model).with_tools(Tools::new([Arc::new(look) as _])?).with_criteria(rules))
 }
@@ -196,7 +196,7 @@ fn moments(report: &mut Report) -> Outcome<()> {
         let recorder = block_on(Recorder::create(store, session, Ports::default()))?;
         let start = Instant::now();
         for _ in 0..1000 {
-            std::hint::black_box(recorder.moment());
+            std::hint::black_box(recorder.savepoint());
         }
         Ok(start.elapsed() / 1000)
     };

@@ -14,7 +14,7 @@ pub(crate) use exact::count;
 
 #[cfg(feature = "tokens")]
 mod exact {
-    use turnkeep_model::policy::tokens::{Counting, Encoding};
+    use turnkeep_model::policy::tokens::{Encoding, TokenCounter};
     use turnkeep_model::{Body, Part, Session};
 
     use super::NAME;
@@ -28,7 +28,7 @@ mod exact {
     pub(crate) fn count(report: &mut Report) -> Outcome<()> {
         let archive = sessions::archive(TOKEN_BYTES);
         let session = archive.main_session().ok_or("no session")?;
-        let counting = Counting::exact(Encoding::O200kBase)?;
+        let counting = TokenCounter::exact(Encoding::O200kBase)?;
         let texts = texts(session);
         let tokenizer = bpe_openai::o200k_base();
         let alone =

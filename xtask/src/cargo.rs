@@ -1,6 +1,8 @@
 //! Running cargo and its companions in the workspace.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -16,10 +18,14 @@ pub(crate) struct Cargo {
 impl Cargo {
     /// A cargo command.
     pub(crate) fn new(workspace: &Workspace, arguments: &[&str]) -> Cargo {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
+        let mut command = Command::new(Cargo::program_name());
         command.args(arguments).current_dir(&workspace.root);
         Cargo { command, what: format!("cargo {}", arguments.join(" ")) }
+    }
+
+    /// The cargo that runs this program.
+    pub(crate) fn program_name() -> OsString {
+        std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
     }
 
     /// A command of the toolchain beside cargo.
@@ -27,6 +33,13 @@ impl Cargo {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&workspace.root);
         Cargo { command, what: program.to_owned() }
+    }
+
+    /// A program that cargo has built.
+    pub(crate) fn program(workspace: &Workspace, path: &Path) -> Cargo {
+        let mut command = Command::new(path);
+        command.current_dir(&workspace.root);
+        Cargo { command, what: path.display().to_string() }
     }
 
     /// The same with a variable set.
@@ -55,8 +68,8 @@ impl Cargo {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Runs it, showing what it prints, and returns every line of that with the verdict.
-    pub(crate) fn watched(mut self) -> Outcome<(Vec<String>, Outcome<()>)> {
+    /// Runs it, showing the lines it prints that `shown` wants, and returns all of them with the verdict.
+    pub(crate) fn watched(mut self, shown: fn(&str) -> bool) -> Outcome<(Vec<String>, Outcome<()>)> {
         if std::io::stdout().is_terminal() {
             self.command.env("CARGO_TERM_COLOR", "always");
         }
@@ -66,8 +79,8 @@ impl Cargo {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| missing(&self.what, &error))?;
-        let stderr = child.stderr.take().map(|stream| thread::spawn(|| show(stream)));
-        let mut lines = child.stdout.take().map(show).unwrap_or_default();
+        let stderr = child.stderr.take().map(|stream| thread::spawn(move || show(stream, shown)));
+        let mut lines = child.stdout.take().map(|stream| show(stream, shown)).unwrap_or_default();
         if let Some(Ok(more)) = stderr.map(thread::JoinHandle::join) {
             lines.extend(more);
         }
@@ -80,14 +93,16 @@ fn missing(what: &str, error: &std::io::Error) -> Failure {
     format!("`{what}` cannot be started: {error}").into()
 }
 
-fn show(stream: impl Read) -> Vec<String> {
+fn show(stream: impl Read, shown: fn(&str) -> bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut stream = BufReader::new(stream);
     let mut bytes = Vec::new();
     // Tests may print anything; what is not UTF-8 is shown with marks.
     while stream.read_until(b'\n', &mut bytes).is_ok_and(|read| read > 0) {
         let line = String::from_utf8_lossy(&bytes).trim_end().to_owned();
-        println!("{line}");
+        if shown(&line) {
+            println!("{line}");
+        }
         lines.push(line);
         bytes.clear();
     }

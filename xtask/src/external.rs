@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use turnkeep_codec::{DecodeOptions, Input, format};
-
 use crate::Outcome;
 use crate::cargo::Cargo;
 use crate::workspace::Workspace;
 
 /// The package of the mock server.
 const MOCK: &str = "@copilotkit/aimock";
+
+/// The packages that servers of our broadcasters check signatures with.
+const PEERS: [&str; 2] = ["pusher@5", "standardwebhooks@1"];
 
 /// Runs every check that can be had; the names of the others come back.
 pub(crate) fn check(workspace: &Workspace) -> Outcome<Vec<String>> {
@@ -24,6 +25,10 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome<Vec<String>> {
     match &mock {
         Some(program) => place.models(workspace, program)?,
         None => skipped.push(format!("the mock server ({MOCK} could not be installed)")),
+    }
+    match place.packages("peers", &PEERS) {
+        Some(folder) => place.broadcasters(workspace, &folder)?,
+        None => skipped.push(format!("signatures of broadcasters ({} could not be installed)", PEERS.join(", "))),
     }
     let Some(python) = place.python() else {
         skipped.push(
@@ -40,7 +45,7 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome<Vec<String>> {
         skipped.push("the SDKs' stream readers (TURNKEEP_CORPUS names no folder)".to_owned());
     }
     if let Some(program) = &mock {
-        place.serve(&python, program, &bodies)?;
+        place.serve(workspace, &python, program, &bodies)?;
     }
     Ok(skipped)
 }
@@ -76,14 +81,31 @@ impl Place {
 
     /// The program of the mock server, installed unless it was before.
     fn mock(&self) -> Option<PathBuf> {
-        let folder = self.folder.join("npm");
-        let program = folder.join("node_modules/.bin/llmock");
-        if !program.exists() {
+        let program = self.packages("npm", &[MOCK])?.join("node_modules/.bin/llmock");
+        program.exists().then_some(program)
+    }
+
+    /// A folder with these packages of npm, installed unless they were before.
+    fn packages(&self, name: &str, packages: &[&str]) -> Option<PathBuf> {
+        let folder = self.folder.join(name);
+        let (done, wanted) = (folder.join("installed.txt"), packages.join("\n"));
+        if !fs::read_to_string(&done).is_ok_and(|installed| installed == wanted) {
             fs::create_dir_all(&folder).ok()?;
             let install = ["install", "--silent", "--no-audit", "--no-fund", "--prefix"];
-            succeeds(Command::new("npm").args(install).arg(&folder).arg(MOCK)).then_some(())?;
+            succeeds(Command::new("npm").args(install).arg(&folder).args(packages)).then_some(())?;
+            fs::write(done, wanted).ok()?;
         }
-        program.exists().then_some(program)
+        Some(folder)
+    }
+
+    /// Lets broadcasters publish to servers that check every signature with packages of others.
+    fn broadcasters(&self, workspace: &Workspace, packages: &Path) -> Outcome<()> {
+        let mut command = Command::new("node");
+        command.arg(self.scripts.join("peers.mjs")).arg(packages);
+        let peers = Mock::of(command)?;
+        let arguments = ["test", "--quiet", "--package", "turnkeep-broadcast", "--all-features", "--test", "it", "--"];
+        let arguments = [&arguments[..], &["peers::", "--nocapture"]].concat();
+        Cargo::new(workspace, &arguments).env("TURNKEEP_PEERS", &peers.url).run()
     }
 
     /// Lets models ask the mock server over HTTP.
@@ -98,8 +120,7 @@ impl Place {
     fn written(&self, workspace: &Workspace, variable: &str, test: &str) -> Outcome<PathBuf> {
         let file = self.folder.join(format!("{variable}.jsonl"));
         let name = file.to_str().ok_or("the path of the workspace is not a text")?;
-        let arguments = ["test", "--quiet", "--package", "turnkeep-codec", "--test", "it", "--", test];
-        Cargo::new(workspace, &arguments).env(variable, name).run()?;
+        codec_test(workspace, test).env(variable, name).run()?;
         Ok(file)
     }
 
@@ -109,19 +130,14 @@ impl Place {
     }
 
     /// Sends bodies to the mock server, and reads what it answers.
-    fn serve(&self, python: &Path, mock: &Path, bodies: &Path) -> Outcome<()> {
+    fn serve(&self, workspace: &Workspace, python: &Path, mock: &Path, bodies: &Path) -> Outcome<()> {
         let answers = self.folder.join("answers");
         if answers.exists() {
             fs::remove_dir_all(&answers)?;
         }
         self.run(python, "check_mock.py", &[mock, bodies, &answers])?;
-        let mut read = 0;
-        for entry in fs::read_dir(&answers)? {
-            let path = entry?.path();
-            read_answer(&path)?;
-            read += 1;
-        }
-        println!("{read} answers of the mock server read, streams among them");
+        let folder = answers.to_str().ok_or("the path of the workspace is not a text")?;
+        codec_test(workspace, "answers_of_others").env("TURNKEEP_ANSWERS", folder).run()?;
         Ok(())
     }
 }
@@ -137,6 +153,11 @@ impl Mock {
     fn start(program: &Path, fixtures: &Path) -> Outcome<Mock> {
         let mut command = Command::new(program);
         command.args(["--port", "0", "--host", "127.0.0.1", "--validate-on-load", "--fixtures"]).arg(fixtures);
+        Mock::of(command)
+    }
+
+    /// Starts a program that says where it listens.
+    fn of(mut command: Command) -> Outcome<Mock> {
         let server = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         // It ends with this value from here on, whatever comes.
         let mut mock = Mock { server, url: String::new() };
@@ -162,16 +183,9 @@ fn address_in(line: &str) -> Option<String> {
     line.split_once("listening on ").map(|(_, address)| address.trim().to_owned())
 }
 
-/// An answer is a session with one turn that says something.
-fn read_answer(path: &Path) -> Outcome<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let wire: Vec<&str> = name.split('.').take(2).collect();
-    let codec = format::by_id(&wire.join(".")).map_err(|error| error.to_string())?;
-    let bytes = fs::read(path)?;
-    let decoded = codec.decode(Input::new(&bytes), &DecodeOptions::default());
-    let decoded = decoded.map_err(|error| format!("{name}: {error}"))?;
-    let said = decoded.archive.main_session().is_some_and(|session| session.blocks().next().is_some());
-    if said && decoded.losses.is_empty() { Ok(()) } else { Err(format!("{name}: {:?}", decoded.losses).into()) }
+/// One test of the codecs.
+fn codec_test(workspace: &Workspace, name: &str) -> Cargo {
+    Cargo::new(workspace, &["test", "--quiet", "--package", "turnkeep-codec", "--test", "it", "--", name])
 }
 
 fn succeeds(command: &mut Command) -> bool {

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use turnkeep_model::Json;
-use turnkeep_model::json;
+use serde_json::Value;
 
 use crate::Outcome;
 use crate::cargo::Cargo;
@@ -13,6 +12,8 @@ use crate::cargo::Cargo;
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
+    /// Where cargo builds.
+    pub(crate) target: PathBuf,
     pub(crate) crates: Vec<Member>,
     /// Every file that is not built or ignored, relative to the root, in order.
     pub(crate) files: Vec<PathBuf>,
@@ -22,9 +23,16 @@ pub(crate) struct Workspace {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Member {
     pub(crate) name: String,
+    pub(crate) version: String,
+    /// Whether it is published.
+    pub(crate) publish: bool,
+    pub(crate) is_library: bool,
+    /// Its features, but for the default set.
+    pub(crate) features: Vec<String>,
+    pub(crate) keywords: usize,
+    pub(crate) categories: usize,
     pub(crate) description: String,
     pub(crate) manifest: PathBuf,
-    pub(crate) has_features: bool,
     pub(crate) dependencies: Vec<Dependency>,
 }
 
@@ -43,7 +51,9 @@ impl Workspace {
         let root = Path::new(&own).parent().ok_or("xtask stands in no workspace")?.to_owned();
         let mut workspace = Workspace { root, ..Workspace::default() };
         let metadata = Cargo::new(&workspace, &["metadata", "--format-version=1", "--no-deps"]).output()?;
-        workspace.crates = members(&json::parse(&metadata)?.into_json());
+        let metadata: Value = serde_json::from_str(&metadata)?;
+        workspace.crates = members(&metadata);
+        workspace.target = text(&metadata, "target_directory").into();
         workspace.files = files(&workspace.root)?;
         Ok(workspace)
     }
@@ -54,22 +64,33 @@ impl Workspace {
     }
 }
 
-fn members(metadata: &Json) -> Vec<Member> {
+fn members(metadata: &Value) -> Vec<Member> {
     list(metadata, "packages").iter().map(member).collect()
 }
 
-fn member(package: &Json) -> Member {
-    let features = package.as_object().and_then(|package| package.get("features")?.as_object());
+fn member(package: &Value) -> Member {
     Member {
         name: text(package, "name"),
+        version: text(package, "version"),
+        // An empty list of registries is `publish = false`.
+        publish: package.get("publish").and_then(Value::as_array).is_none_or(|registries| !registries.is_empty()),
+        is_library: list(package, "targets").iter().any(|target| list(target, "kind").contains(&"lib".into())),
+        features: features(package),
+        keywords: list(package, "keywords").len(),
+        categories: list(package, "categories").len(),
         description: text(package, "description"),
         manifest: text(package, "manifest_path").into(),
-        has_features: features.is_some_and(|features| !features.is_empty()),
         dependencies: list(package, "dependencies").iter().map(dependency).collect(),
     }
 }
 
-fn dependency(entry: &Json) -> Dependency {
+/// The features that a user can name. One that is only an optional dependency is none.
+fn features(package: &Value) -> Vec<String> {
+    let declared = package.get("features").and_then(Value::as_object).into_iter().flat_map(|features| features.keys());
+    declared.filter(|name| *name != "default").cloned().collect()
+}
+
+fn dependency(entry: &Value) -> Dependency {
     Dependency {
         name: text(entry, "name"),
         development: text(entry, "kind") == "dev",
@@ -77,12 +98,12 @@ fn dependency(entry: &Json) -> Dependency {
     }
 }
 
-fn text(object: &Json, key: &str) -> String {
-    object.as_object().and_then(|object| object.get_str(key)).unwrap_or_default().into_owned()
+fn text(object: &Value, key: &str) -> String {
+    object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-fn list<'a>(object: &'a Json, key: &str) -> &'a [Json] {
-    object.as_object().and_then(|object| object.get(key)?.as_array()).unwrap_or_default()
+fn list<'a>(object: &'a Value, key: &str) -> &'a [Value] {
+    object.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// The files below `root`. It walks rather than asks git: a source archive is to be checked too.
@@ -119,10 +140,10 @@ mod tests {
         let text = r#"{"packages":[{"name":"a","description":null,"manifest_path":"/w/a/Cargo.toml","features":{"x":[]},
             "dependencies":[{"name":"b","kind":null,"path":"/w/b"},{"name":"c","kind":"dev"}]}]}"#;
 
-        let members = members(&json::parse(text).unwrap().into_json());
+        let members = members(&serde_json::from_str(text).unwrap());
 
         let [member] = members.as_slice() else { panic!("one member: {members:?}") };
-        assert_eq!((member.name.as_str(), member.description.as_str(), member.has_features), ("a", "", true));
+        assert_eq!((member.name.as_str(), member.description.as_str()), ("a", ""));
         let kinds: Vec<_> = member.dependencies.iter().map(|d| (d.name.as_str(), d.development, d.sibling)).collect();
         assert_eq!(kinds, [("b", false, true), ("c", true, false)]);
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pollster::block_on;
 use turnkeep_model::{Batch, SessionId};
 use turnkeep_store::{Durability, Store, StoreExt};
-use turnkeep_testkit::vfs::{Count, Keep, Watch};
+use turnkeep_testkit::vfs::{IoCount, Keep, Watch};
 
 use super::{journal, raw};
 use crate::documents::high_water_mark;
@@ -66,7 +66,7 @@ fn grow(file: &Path, raw_file: &Path, turns: impl Iterator<Item = Vec<Batch>>) -
 /// What one side of a comparison took.
 struct Side {
     file: &'static str,
-    before: Count,
+    before: IoCount,
     walls: Vec<Duration>,
     cpu: Duration,
 }

@@ -18,8 +18,6 @@ const LINTED_BYTES: usize = 4_000_000;
 const SNIFFED_BYTES: usize = 35_000_000;
 const ROUNDS: usize = 20;
 const FEW_ROUNDS: usize = 5;
-const WIRES: &[&str] =
-    &["openai.chat", "openai.responses", "anthropic.messages", "gemini.contents", "ollama.chat", "bedrock.converse"];
 
 /// Measures decoding, streams and rules.
 pub(crate) fn speed(report: &mut Report, _: &std::path::Path) -> Outcome<()> {
@@ -28,7 +26,7 @@ pub(crate) fn speed(report: &mut Report, _: &std::path::Path) -> Outcome<()> {
         assembly(report, stream)?;
         sniffing(report, stream)?;
     }
-    WIRES.iter().try_for_each(|wire| rules(report, wire))
+    format::wires().try_for_each(|wire| rules(report, wire.spec().id))
 }
 
 fn history(report: &mut Report) -> Outcome<()> {
@@ -89,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_body_and_stream_is_read_by_both_sides() {
-        for wire in WIRES {
+        for wire in format::wires().map(|wire| wire.spec().id) {
             decoded(wire, &request(wire, 100_000).unwrap()).unwrap();
         }
         serde_json::from_slice::<typed::Request>(&request("openai.chat", 100_000).unwrap()).unwrap();

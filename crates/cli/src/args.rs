@@ -1,21 +1,21 @@
-//! The command line.
+//! The command line: the commands, and the arguments of those that work on files.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args as Group, Parser, Subcommand};
 use clap_complete::Shell;
 use turnkeep_codec::Target;
-use turnkeep_file::{DEFAULT_MAX_BYTES, Limits, OpenOptions, Opened, Source};
-use turnkeep_model::{Error, ErrorKind, Result};
-use turnkeep_store::ErrorKind as StoreErrorKind;
+use turnkeep_file::DEFAULT_MAX_BYTES;
+use turnkeep_model::{Error, Result};
 
-use crate::exit::Stop;
-use crate::policy_args::{RedactFile, Reducing, Tokens};
-use crate::reduce_args::{Condense, Condensing, Packing, Slim};
-use crate::report::say_ambiguous;
-use crate::run_args::{Approve, Deny, Resolve, Resume, Tail};
-use crate::store_args::{Copy, Du, Erase, Export, Find, Fork, Gc, Import, Ls, Place, Rm, Tag, Verify};
-use crate::talk_args::{Ask, Chat, Endpoints, Run};
+use crate::conversation_args::{Ask, Chat, Endpoints, Run};
+use crate::envelope_args::Events;
+use crate::input_args::InputArgs;
+use crate::policy_args::{PolicyArgs, RedactFile, Tokens};
+use crate::reduce_args::{CompressArgs, Condense, CondenseArgs, Slim};
+use crate::session_args::{Approve, Deny, Resolve, Resume, Tail};
+use crate::store::StoreArgs;
+use crate::store_args::{Copy, Du, Erase, Export, Find, Fork, Gc, Import, Ls, Rm, Tag, Verify};
 
 /// Durable, portable sessions for LLM agents: show, convert, compare and check session files.
 #[derive(Parser)]
@@ -93,6 +93,14 @@ pub(crate) enum Command {
     Resolve(Resolve),
     /// Print what happens to a session, as lines of JSON
     Tail(Tail),
+    /// Make envelopes of the events of instructor-php, a line each
+    Events(Events),
+    /// Serve sessions over HTTP
+    #[cfg(feature = "server")]
+    Serve(crate::server_args::Serve),
+    /// Make, list and remove the tokens of a server
+    #[cfg(feature = "server")]
+    Token(crate::server_args::Token),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -123,50 +131,6 @@ pub(crate) struct Formats {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// How an input is read.
-#[derive(Group)]
-pub(crate) struct Reading {
-    /// The format of the input, with its variant where it has several; found out where it is not named
-    #[arg(long, value_name = "FORMAT[:VARIANT]", value_parser = source)]
-    pub(crate) from: Option<Target>,
-    /// The most bytes that one file may have
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_BYTES)]
-    pub(crate) max_bytes: u64,
-    /// Check the items of a weakincentives snapshot against the types that FILE lists; nothing is ever imported
-    #[arg(long, value_name = "FILE")]
-    pub(crate) types: Option<PathBuf>,
-}
-
-impl Reading {
-    /// As a file is read where nothing is said about it.
-    pub(crate) fn plain() -> Reading {
-        Reading { from: None, max_bytes: DEFAULT_MAX_BYTES, types: None }
-    }
-
-    pub(crate) fn limits(&self) -> Limits {
-        Limits { max_bytes: self.max_bytes }
-    }
-
-    /// Opens a source, and says where it may be of another format just as well.
-    pub(crate) fn open(&self, source: Source) -> Result<Opened> {
-        let name = source.name().to_owned();
-        let opened = self.options()?.open_source(source)?;
-        say_ambiguous(&name, opened.format, &opened.ambiguous);
-        Ok(opened)
-    }
-
-    pub(crate) fn options(&self) -> Result<OpenOptions> {
-        let mut options = OpenOptions::default();
-        options.limits = self.limits();
-        options.from = self.from.as_ref().map(|source| source.codec);
-        options.decoding.variant = self.from.as_ref().and_then(|source| source.variant.clone());
-        if let Some(path) = &self.types {
-            options.decoding.types = Some(types_of(path, &options.limits)?);
-        }
-        Ok(options)
-    }
 }
 
 #[derive(Group)]
@@ -200,14 +164,14 @@ pub(crate) struct Show {
     #[arg(long, conflicts_with = "json")]
     pub(crate) full: bool,
     #[command(flatten)]
-    pub(crate) reducing: Reducing,
+    pub(crate) reducing: PolicyArgs,
     /// Print what the reductions would take away instead
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: InputArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 impl Show {
@@ -226,7 +190,7 @@ pub(crate) struct Convert {
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: InputArgs,
     /// The format to write, optionally with a variant, as in `turnkeep:pretty`
     #[arg(long, value_name = "FORMAT[:VARIANT]", value_parser = target)]
     pub(crate) to: Target,
@@ -241,12 +205,15 @@ pub(crate) struct Convert {
     /// The model that a wire's request is for
     #[arg(long, value_name = "M")]
     pub(crate) model: Option<String>,
+    /// The model behind the name, as in `gpt-5`: a deployment or an inference profile does not tell
+    #[arg(long, value_name = "M", value_parser = family)]
+    pub(crate) family: Option<String>,
     #[command(flatten)]
-    pub(crate) reducing: Reducing,
+    pub(crate) reducing: PolicyArgs,
     #[command(flatten)]
-    pub(crate) condensing: Condensing,
+    pub(crate) condensing: CondenseArgs,
     #[command(flatten)]
-    pub(crate) packing: Packing,
+    pub(crate) packing: CompressArgs,
     /// Write nothing, and print what would be lost
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -271,9 +238,9 @@ pub(crate) struct Diff {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: InputArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 #[derive(Group)]
@@ -282,10 +249,13 @@ pub(crate) struct Lint {
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: InputArgs,
     /// The format whose rules count
     #[arg(long = "for", value_name = "TARGET", value_parser = rules)]
     pub(crate) target: Target,
+    /// The model behind the name, as in `gpt-5`: a deployment or an inference profile does not tell
+    #[arg(long, value_name = "M", value_parser = family)]
+    pub(crate) family: Option<String>,
     /// Make every finding an error
     #[arg(long)]
     pub(crate) strict: bool,
@@ -303,13 +273,16 @@ pub(crate) struct Repair {
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: InputArgs,
     /// The vendor's wire; that of the input where it is one
     #[arg(long = "for", value_name = "TARGET", value_parser = rules)]
     pub(crate) target: Option<Target>,
     /// The model that the request is for
     #[arg(long, value_name = "M")]
     pub(crate) model: Option<String>,
+    /// The model behind the name, as in `gpt-5`: a deployment or an inference profile does not tell
+    #[arg(long, value_name = "M", value_parser = family)]
+    pub(crate) family: Option<String>,
     /// Write the edits to a file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
@@ -320,77 +293,7 @@ pub(crate) struct Repair {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
-}
-
-/// Whether a path means standard input or output.
-pub(crate) fn is_dash(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// What stands for the format of a stored session.
-pub(crate) const STORED: &str = "stored";
-
-/// The sessions of a file, of standard input, or those stored under an id, where no file has that name.
-pub(crate) fn open_any(path: &Path, reading: &Reading, place: &Place) -> std::result::Result<Opened, Stop> {
-    let Some(id) = stored_id(path, place) else {
-        return open_file(path, reading);
-    };
-    match crate::command::load(place, id) {
-        Ok(archive) => Ok(Opened { archive, losses: Vec::new(), format: STORED, guess: None, ambiguous: Vec::new() }),
-        Err(stop) if is_no_session(&stop) => {
-            if path.exists() {
-                open_file(path, reading)
-            } else {
-                Err(neither(path).into())
-            }
-        }
-        Err(stop) => Err(stop),
-    }
-}
-
-/// The id that a word names, unless it can only be a file.
-pub(crate) fn stored_id<'a>(path: &'a Path, place: &Place) -> Option<&'a str> {
-    path.to_str().filter(|_| may_be_an_id(path) && place.exists())
-}
-
-/// Whether there is no session of this name in the store; what is wrong with the store itself is told.
-pub(crate) fn is_no_session(stop: &Stop) -> bool {
-    matches!(stop, Stop::Store(error) if error.at_session().is_some() && error.kind() == StoreErrorKind::NotFound)
-}
-
-fn neither(path: &Path) -> Error {
-    Error::new(ErrorKind::NotFound, "is neither a file nor a stored session")
-        .file(path.display().to_string())
-        .hint("check the name; `turnkeep ls` shows what is stored")
-}
-
-/// Whether a word cannot name a file. A folder is no session, unless it is a bundle.
-fn may_be_an_id(path: &Path) -> bool {
-    !is_dash(path) && (!path.exists() || (path.is_dir() && !path.join("manifest.json").exists()))
-}
-
-fn open_file(path: &Path, reading: &Reading) -> std::result::Result<Opened, Stop> {
-    Ok(reading.open(source_of(path, &reading.limits())?)?)
-}
-
-/// The text of a types file.
-fn types_of(path: &Path, limits: &Limits) -> Result<String> {
-    let bytes = turnkeep_file::read(path, limits)?;
-    let no_text = |_| Error::new(ErrorKind::Corrupt, "is no text").file(path.display().to_string());
-    String::from_utf8(bytes).map_err(|error| no_text(error).hint("a types file is JSON in UTF-8"))
-}
-
-/// What a path holds; `-` is standard input.
-pub(crate) fn source_of(path: &Path, limits: &Limits) -> std::result::Result<Source, Stop> {
-    Ok(if is_dash(path) { Source::stdin(limits)? } else { Source::read(path, limits)? })
-}
-
-fn source(text: &str) -> std::result::Result<Target, String> {
-    match Target::parse(text) {
-        Ok(source) if !source.codec.spec().reads => Err(format!("`{text}` can only be written")),
-        other => with_remedy(other),
-    }
+    pub(crate) store: StoreArgs,
 }
 
 pub(crate) fn target(text: &str) -> std::result::Result<Target, String> {
@@ -409,7 +312,11 @@ fn rules(text: &str) -> std::result::Result<Target, String> {
     Ok(Target { variant: profile.map(str::to_owned), ..target(id)? })
 }
 
-fn with_remedy<T>(result: Result<T>) -> std::result::Result<T, String> {
+fn family(text: &str) -> std::result::Result<String, String> {
+    with_remedy(turnkeep_codec::models::check_family(text).map(|()| text.to_owned()))
+}
+
+pub(crate) fn with_remedy<T>(result: Result<T>) -> std::result::Result<T, String> {
     let message = |error: Error| match error.remedy() {
         Some(remedy) => format!("{error}; {remedy}"),
         None => error.to_string(),

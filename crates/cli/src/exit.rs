@@ -50,7 +50,7 @@ impl From<ErrorKind> for Exit {
 }
 
 /// Why a command did not go on.
-pub(crate) enum Stop {
+pub(crate) enum CliError {
     /// Something is wrong with a file.
     Error(Error),
     /// Something is wrong with a store.
@@ -61,56 +61,60 @@ pub(crate) enum Stop {
     Usage(String, String),
     /// Content or settings would be lost, and that is not allowed: how many losses.
     Losses(usize),
+    /// Someone stopped it before it began.
+    Interrupted,
     /// Standard output does not take any more.
     Output(io::Error),
 }
 
-impl Stop {
+impl CliError {
     /// The exit code. A reader that closes the pipe has seen enough: that is no failure.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Stop::Error(error) => error.kind().into(),
-            Stop::Store(error) => error.kind().into(),
+            CliError::Error(error) => error.kind().into(),
+            CliError::Store(error) => error.kind().into(),
             // A run reads no files: what it does not support is what it was asked for.
-            Stop::Run(error) if error.kind() == ErrorKind::Unsupported => Exit::Failed,
-            Stop::Run(error) => error.kind().into(),
-            Stop::Usage(..) => Exit::Usage,
-            Stop::Losses(_) => Exit::Losses,
-            Stop::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
-            Stop::Output(_) => Exit::Failed,
+            CliError::Run(error) if error.kind() == ErrorKind::Unsupported => Exit::Failed,
+            CliError::Run(error) => error.kind().into(),
+            CliError::Usage(..) => Exit::Usage,
+            CliError::Losses(_) => Exit::Losses,
+            CliError::Interrupted => Exit::Interrupted,
+            CliError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
+            CliError::Output(_) => Exit::Failed,
         }
     }
 }
 
-impl Stop {
+impl CliError {
     /// What happened, in a line.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match self {
-            Stop::Error(error) => error.to_string(),
-            Stop::Store(error) => error.to_string(),
-            Stop::Run(error) => error.to_string(),
-            Stop::Usage(what, _) => what.clone(),
-            Stop::Losses(count) => format!("{count} losses of content or settings, and none are allowed"),
-            Stop::Output(error) => format!("cannot write the output: {error}"),
+            CliError::Error(error) => error.to_string(),
+            CliError::Store(error) => error.to_string(),
+            CliError::Run(error) => error.to_string(),
+            CliError::Usage(what, _) => what.clone(),
+            CliError::Losses(count) => format!("{count} losses of content or settings, and none are allowed"),
+            CliError::Interrupted => "it was stopped before it began".to_owned(),
+            CliError::Output(error) => format!("cannot write the output: {error}"),
         }
     }
 }
 
-impl From<Error> for Stop {
-    fn from(error: Error) -> Stop {
-        Stop::Error(error)
+impl From<Error> for CliError {
+    fn from(error: Error) -> CliError {
+        CliError::Error(error)
     }
 }
 
-impl From<turnkeep_runtime::Error> for Stop {
-    fn from(error: turnkeep_runtime::Error) -> Stop {
-        Stop::Run(error)
+impl From<turnkeep_runtime::Error> for CliError {
+    fn from(error: turnkeep_runtime::Error) -> CliError {
+        CliError::Run(error)
     }
 }
 
-impl From<turnkeep_store::Error> for Stop {
-    fn from(error: turnkeep_store::Error) -> Stop {
-        Stop::Store(error)
+impl From<turnkeep_store::Error> for CliError {
+    fn from(error: turnkeep_store::Error) -> CliError {
+        CliError::Store(error)
     }
 }
 
@@ -126,9 +130,9 @@ impl From<turnkeep_store::ErrorKind> for Exit {
     }
 }
 
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Stop {
-        Stop::Output(error)
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> CliError {
+        CliError::Output(error)
     }
 }
 

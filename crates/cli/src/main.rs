@@ -2,17 +2,23 @@
 
 mod args;
 mod command;
+mod conversation_args;
+mod envelope_args;
 mod exit;
 mod facts;
+mod input_args;
 mod page;
+mod parallel;
 mod policy_args;
 mod progress;
 mod reduce_args;
 mod report;
-mod run_args;
+#[cfg(feature = "server")]
+mod server_args;
+mod session_args;
+mod store;
 mod store_args;
 mod style;
-mod talk_args;
 mod tally;
 mod terminal;
 mod visible;
@@ -27,10 +33,10 @@ use crate::visible::visible_line;
 fn main() -> ExitCode {
     let args = Args::try_parse().unwrap_or_else(|error| presentable(&error).exit());
     match command::run(args.command) {
-        Ok(exit) => store_args::unless_lost(exit).into(),
-        Err(stop) => {
-            terminal::complain(&stop);
-            stop.exit().into()
+        Ok(exit) => store::unless_lost(exit).into(),
+        Err(error) => {
+            terminal::print_error(&error);
+            error.exit().into()
         }
     }
 }

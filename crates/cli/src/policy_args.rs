@@ -4,23 +4,24 @@ use std::path::PathBuf;
 
 use clap::Args as Group;
 use turnkeep_codec::Target;
-use turnkeep_model::policy::tokens::{Counting, Encoding};
-use turnkeep_model::policy::{Hidden, Pipeline, Redact, Truncate, Unit, Window};
+use turnkeep_model::policy::tokens::{Encoding, TokenCounter};
+use turnkeep_model::policy::{Pipeline, Redact, RedactTarget, Truncate, Unit, Window};
 use turnkeep_model::{Archive, Result};
 
-use crate::args::{Reading, target};
-use crate::store_args::Place;
+use crate::args::target;
+use crate::input_args::InputArgs;
+use crate::store::StoreArgs;
 
 /// What is reduced on the way: window first, then redact, then truncate.
 #[derive(Group, Default)]
-pub(crate) struct Reducing {
+pub(crate) struct PolicyArgs {
     /// Keep the newest only, as in 10, 10exchanges, 10turns, 10blocks or 8000tokens; a number alone counts exchanges, 0 keeps none and
     /// -1 all
     #[arg(long, value_name = "N[UNIT]", value_parser = kept, allow_hyphen_values = true)]
     pub(crate) window: Option<Kept>,
     /// What to hide: encrypted_content, tool_args, tool_results, secrets
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = hidden)]
-    pub(crate) redact: Vec<Hidden>,
+    pub(crate) redact: Vec<RedactTarget>,
     /// Hide also what a regular expression matches; can be repeated
     #[arg(long, value_name = "RE", value_parser = pattern)]
     pub(crate) pattern: Vec<String>,
@@ -46,7 +47,7 @@ pub(crate) enum Manner {
     Original,
 }
 
-impl Reducing {
+impl PolicyArgs {
     /// Whether nothing is reduced.
     pub(crate) fn is_empty(&self) -> bool {
         self.window.is_none() && self.redact.is_empty() && self.pattern.is_empty() && self.truncate.is_none()
@@ -83,11 +84,11 @@ impl Reducing {
 }
 
 /// How tokens are counted: as the named model does, or as that of the session where none is named.
-pub(crate) fn counting(model: Option<&str>, archive: &Archive) -> Result<Counting> {
+pub(crate) fn counting(model: Option<&str>, archive: &Archive) -> Result<TokenCounter> {
     match model.map(Encoding::of_model) {
-        Some(Some(encoding)) => Counting::exact(encoding),
-        Some(None) => Ok(Counting::ESTIMATE),
-        None => Ok(Counting::of_model(own_model(archive))),
+        Some(Some(encoding)) => TokenCounter::exact(encoding),
+        Some(None) => Ok(TokenCounter::ESTIMATE),
+        None => Ok(TokenCounter::of_model(own_model(archive))),
     }
 }
 
@@ -110,7 +111,7 @@ pub(crate) struct RedactFile {
     pub(crate) to: Option<Target>,
     /// What to hide: encrypted_content, tool_args, tool_results, secrets
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = hidden)]
-    pub(crate) redact: Vec<Hidden>,
+    pub(crate) redact: Vec<RedactTarget>,
     /// Hide also what a regular expression matches; can be repeated
     #[arg(long, value_name = "RE", value_parser = pattern)]
     pub(crate) pattern: Vec<String>,
@@ -124,17 +125,17 @@ pub(crate) struct RedactFile {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: InputArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 impl RedactFile {
     /// What is hidden; secrets where nothing is named.
-    pub(crate) fn reducing(&self) -> Reducing {
+    pub(crate) fn reducing(&self) -> PolicyArgs {
         let named = !self.redact.is_empty() || !self.pattern.is_empty();
-        let redact = if named { self.redact.clone() } else { vec![Hidden::Secrets] };
-        Reducing { redact, pattern: self.pattern.clone(), ..Reducing::default() }
+        let redact = if named { self.redact.clone() } else { vec![RedactTarget::Secrets] };
+        PolicyArgs { redact, pattern: self.pattern.clone(), ..PolicyArgs::default() }
     }
 }
 
@@ -151,9 +152,9 @@ pub(crate) struct Tokens {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: InputArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 fn kept(text: &str) -> std::result::Result<Kept, String> {
@@ -179,12 +180,12 @@ fn limit(text: &str) -> std::result::Result<u32, String> {
     number.ok_or_else(|| "write a number of characters from 1 on, as in 2000".to_owned())
 }
 
-fn hidden(word: &str) -> std::result::Result<Hidden, String> {
-    let known: Vec<_> = Hidden::ALL.iter().map(Hidden::as_str).collect();
-    Hidden::from_word(word).ok_or_else(|| format!("LIST is made of: {}", known.join(", ")))
+pub(crate) fn hidden(word: &str) -> std::result::Result<RedactTarget, String> {
+    let known: Vec<_> = RedactTarget::ALL.iter().map(RedactTarget::as_str).collect();
+    RedactTarget::from_word(word).ok_or_else(|| format!("LIST is made of: {}", known.join(", ")))
 }
 
-fn pattern(text: &str) -> std::result::Result<String, String> {
+pub(crate) fn pattern(text: &str) -> std::result::Result<String, String> {
     match Redact::default().with_pattern(text) {
         Ok(_) => Ok(text.to_owned()),
         Err(error) => Err(format!("{error}; {}", error.remedy().unwrap_or_default())),

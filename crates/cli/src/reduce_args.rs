@@ -8,20 +8,21 @@ use turnkeep_codec::format::cognesy::Dialect;
 use turnkeep_codec::{Target, pack};
 use turnkeep_model::view::Slim as Config;
 
-use crate::args::{Reading, target};
-use crate::store_args::Place;
-use crate::talk_args::Who;
+use crate::args::target;
+use crate::conversation_args::ModelArgs;
+use crate::input_args::InputArgs;
+use crate::store::StoreArgs;
 
 /// Whether and how far what is written is condensed.
 #[derive(Group)]
-pub(crate) struct Condensing {
+pub(crate) struct CondenseArgs {
     /// Put a summary in the place of older exchanges, after every other reduction
     #[arg(long)]
     pub(crate) condense: bool,
     #[command(flatten)]
     pub(crate) extent: Extent,
     #[command(flatten)]
-    pub(crate) by: Who,
+    pub(crate) by: ModelArgs,
 }
 
 /// How far a session is condensed.
@@ -37,7 +38,7 @@ pub(crate) struct Extent {
 
 /// Whether what is written is compressed.
 #[derive(Group)]
-pub(crate) struct Packing {
+pub(crate) struct CompressArgs {
     /// Compress what is written with zstd, at a level from 1 to 22; every command reads it as if it were not
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "9", value_parser = level)]
     pub(crate) compress: Option<i32>,
@@ -72,7 +73,7 @@ pub(crate) struct Slim {
     #[arg(long)]
     pub(crate) compat: bool,
     #[command(flatten)]
-    pub(crate) packing: Packing,
+    pub(crate) packing: CompressArgs,
     /// Write what is not in the view to a file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
@@ -83,9 +84,9 @@ pub(crate) struct Slim {
     #[arg(long, requires_if(ArgPredicate::IsPresent, "dry_run"))]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: InputArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 fn dialect(word: &str) -> Result<Dialect, String> {
@@ -150,7 +151,7 @@ pub(crate) struct Condense {
     #[command(flatten)]
     pub(crate) extent: Extent,
     #[command(flatten)]
-    pub(crate) by: Who,
+    pub(crate) by: ModelArgs,
     /// Ask nobody: choose from the conversation's own sentences, also where the session's endpoint is configured
     #[arg(long, conflicts_with_all = ["endpoint", "script"])]
     pub(crate) offline: bool,
@@ -161,7 +162,7 @@ pub(crate) struct Condense {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: InputArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }

@@ -5,7 +5,7 @@ use turnkeep_file::Packed;
 use turnkeep_model::{Change, Json, Loss, Object};
 
 use crate::tally::Tally;
-use crate::terminal::{YELLOW, say};
+use crate::terminal::{YELLOW, print_note};
 use crate::visible::visible;
 
 /// An object of these pairs.
@@ -72,17 +72,17 @@ pub(crate) fn with_ambiguous(report: Json, others: &[&str]) -> Json {
 }
 
 /// Says on standard error that an input may be of other formats just as well as of the one it is read as.
-pub(crate) fn say_ambiguous(name: &str, format: &str, others: &[&str]) {
+pub(crate) fn note_ambiguous(name: &str, format: &str, others: &[&str]) {
     if !others.is_empty() {
         let others = others.join(" or ");
         let name = visible(name);
-        say(&format!(
+        print_note(&format!(
             "{YELLOW}ambiguous:{YELLOW:#} {name} is read as {format}; it may just as well be {others} (--from names it)"
         ));
     }
 }
 
 /// Says on standard error what was lost, shortly; `more` says where the rest can be seen.
-pub(crate) fn say_losses(losses: &[Loss], more: &str) {
-    Tally::of(losses).say(more);
+pub(crate) fn note_losses(losses: &[Loss], more: &str) {
+    Tally::of(losses).print_note(more);
 }

@@ -1,124 +1,18 @@
-//! The part of the command line that concerns stored sessions.
+//! The arguments of the commands that work on stores.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{ArgGroup, Args as Group, ValueEnum};
 use turnkeep_codec::Target;
 use turnkeep_model::Json;
-use turnkeep_store::{Error, ErrorKind, Listener, Notice, Options, Sort, Store, open_with};
+use turnkeep_store::Sort;
 
-use crate::args::{Reading, target};
-use crate::exit::{Exit, Stop};
-use crate::policy_args::Reducing;
-use crate::reduce_args::{Condensing, Packing};
-use crate::terminal::{counted, say};
-use crate::visible::visible_line;
-
-/// Which store is meant.
-#[derive(Group)]
-pub(crate) struct Place {
-    /// The store: `sqlite:PATH`, `file:DIR`, `postgres://…`; by default `TURNKEEP_STORE`, or a file in your data directory
-    #[arg(long, value_name = "URL")]
-    pub(crate) store: Option<String>,
-}
-
-impl Place {
-    /// The URL of the store.
-    pub(crate) fn url(&self) -> Result<String, Stop> {
-        let named = self.store.clone().or_else(|| std::env::var("TURNKEEP_STORE").ok().filter(|url| !url.is_empty()));
-        named.or_else(default_url).ok_or_else(|| {
-            let what = "there is no data directory to keep sessions in".to_owned();
-            Stop::Usage(what, "name a store with --store URL".to_owned())
-        })
-    }
-
-    /// Whether there is a store already: looking for a session must not make one.
-    pub(crate) fn exists(&self) -> bool {
-        self.url().is_ok_and(|url| file_of(&url).is_none_or(std::path::Path::exists))
-    }
-
-    /// Opens the store; makes it if need be.
-    pub(crate) fn open(&self) -> Result<Arc<dyn Store>, Stop> {
-        open(&self.url()?)
-    }
-
-    /// Opens a store that is there.
-    pub(crate) fn there(&self) -> Result<Arc<dyn Store>, Stop> {
-        let url = self.url()?;
-        match file_of(&url).filter(|file| !file.exists()) {
-            Some(file) => Err(Error::new(ErrorKind::NotFound, "there is no store")
-                .file(file)
-                .hint("`turnkeep import FILE` makes one; --store URL names another")
-                .into()),
-            None => open(&url),
-        }
-    }
-}
-
-/// Whether commits of a store that was opened are lost, and nobody has cleared that.
-static LOST: AtomicBool = AtomicBool::new(false);
-
-/// The exit code of a command that did its work: where commits of its store are lost, it says so.
-pub(crate) fn unless_lost(exit: Exit) -> Exit {
-    if exit == Exit::Ok && LOST.load(Ordering::Relaxed) { Exit::Corrupt } else { exit }
-}
-
-/// Someone has cleared what was lost.
-pub(crate) fn cleared() {
-    LOST.store(false, Ordering::Relaxed);
-}
-
-/// Opens a store by its URL; what it does on its own is said on standard error.
-pub(crate) fn open(url: &str) -> Result<Arc<dyn Store>, Stop> {
-    let listener = Listener::new(|notice| {
-        // A store may be opened twice by one command.
-        if !matches!(notice, Notice::LostCommits { .. }) || !LOST.swap(true, Ordering::Relaxed) {
-            noted(&notice).lines().for_each(say);
-        }
-    });
-    Ok(open_with(url, Options { listener, ..Options::default() })?)
-}
-
-fn noted(notice: &Notice) -> String {
-    match notice {
-        Notice::TornTail { session, bytes } => {
-            format!(
-                "note: {bytes} bytes at the end of `{}`, never acknowledged, were cut off",
-                visible_line(session.as_str())
-            )
-        }
-        Notice::LostCommits { count } => format!(
-            "warning: the log of the store was damaged, and its last {} lost\n  help: `turnkeep verify` says where a copy of the \
-             log is; when you have dealt with it, run `turnkeep verify --clear`",
-            counted(*count, "commit is", "commits are")
-        ),
-        _ => "note: the store mended itself; `turnkeep verify` tells more".to_owned(),
-    }
-}
-
-/// The file or folder of a store, if it is one.
-pub(crate) fn file_of(url: &str) -> Option<&std::path::Path> {
-    let (scheme, rest) = url.split_once(':')?;
-    let file = rest.strip_prefix("//").unwrap_or(rest).split('?').next().filter(|file| !file.is_empty())?;
-    ["sqlite", "file"].contains(&scheme).then(|| std::path::Path::new(file))
-}
-
-/// A file in the user's data directory.
-fn default_url() -> Option<String> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = || variable("HOME");
-    let data = if cfg!(windows) {
-        variable("LOCALAPPDATA")
-    } else if cfg!(target_os = "macos") {
-        home().map(|home| home.join("Library/Application Support"))
-    } else {
-        variable("XDG_DATA_HOME").or_else(|| home().map(|home| home.join(".local/share")))
-    };
-    Some(format!("sqlite:{}", data?.join("turnkeep/sessions.db").display()))
-}
+use crate::args::target;
+use crate::input_args::InputArgs;
+use crate::policy_args::PolicyArgs;
+use crate::reduce_args::{CompressArgs, CondenseArgs};
+use crate::store::StoreArgs;
 
 /// List stored sessions
 #[derive(Group)]
@@ -151,7 +45,7 @@ pub(crate) struct Ls {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -187,7 +81,7 @@ pub(crate) struct Find {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 /// Make a session that shares the past of another
@@ -205,7 +99,7 @@ pub(crate) struct Fork {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 /// Remove stored sessions
@@ -218,7 +112,7 @@ pub(crate) struct Rm {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 /// Label a stored session, or list its labels
@@ -245,7 +139,7 @@ pub(crate) struct Tag {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 impl Tag {
@@ -297,7 +191,7 @@ pub(crate) struct Erase {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 /// Check every sum of stored sessions
@@ -315,7 +209,7 @@ pub(crate) struct Verify {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 /// Say what takes how much space
@@ -325,7 +219,7 @@ pub(crate) struct Du {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 /// Remove what is no longer kept, and give space back
@@ -347,7 +241,7 @@ pub(crate) struct Gc {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 impl Gc {
@@ -363,12 +257,12 @@ pub(crate) struct Import {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: InputArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 /// Write a stored session as a file
@@ -386,11 +280,14 @@ pub(crate) struct Export {
     #[arg(long)]
     pub(crate) omit_data: bool,
     #[command(flatten)]
-    pub(crate) condensing: Condensing,
+    pub(crate) condensing: CondenseArgs,
     #[command(flatten)]
-    pub(crate) packing: Packing,
+    pub(crate) packing: CompressArgs,
     #[command(flatten)]
-    pub(crate) reducing: Reducing,
+    pub(crate) reducing: PolicyArgs,
+    /// Leave secrets and sealed content in a page (`--to html`), which is redacted otherwise
+    #[arg(long, conflicts_with_all = ["redact", "pattern"])]
+    pub(crate) no_redact: bool,
     /// Write nothing, and print what would be lost
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -398,7 +295,7 @@ pub(crate) struct Export {
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }
 
 impl Export {
@@ -421,5 +318,5 @@ pub(crate) struct Copy {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) store: StoreArgs,
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use turnkeep_model::{Loss, LossKind, Severity};
 
-use crate::terminal::{DIM, YELLOW, counted, say};
+use crate::terminal::{DIM, YELLOW, counted, print_note};
 use crate::visible::visible_line;
 
 /// How many groups are named before a count has to do.
@@ -39,21 +39,21 @@ impl Tally {
     }
 
     /// Says it on standard error; `more` says where the rest can be seen.
-    pub(crate) fn say(&self, more: &str) {
+    pub(crate) fn print_note(&self, more: &str) {
         let total: usize = self.groups.iter().map(|group| group.count).sum();
         if total == 0 {
             return;
         }
         let total_of = counted(total, "loss", "losses");
-        say(&format!("{YELLOW}{total_of}{YELLOW:#} ({}): {}", self.kinds(), self.severities()));
+        print_note(&format!("{YELLOW}{total_of}{YELLOW:#} ({}): {}", self.kinds(), self.severities()));
         let worst = self.worst_first();
         for group in worst.iter().take(NAMED) {
-            say(&format!("  {}", group.line()));
+            print_note(&format!("  {}", group.line()));
         }
         let told: usize = worst.iter().take(NAMED).map(|group| group.count).sum();
         let rest = if told < total { format!("… and {} more; ", total - told) } else { String::new() };
         if told < total || self.groups.len() < total {
-            say(&format!("  {DIM}{rest}{more}{DIM:#}"));
+            print_note(&format!("  {DIM}{rest}{more}{DIM:#}"));
         }
     }
 

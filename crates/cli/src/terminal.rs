@@ -7,7 +7,7 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Width, presets};
 use turnkeep_model::Json;
 use turnkeep_model::json::{JsonSink, Layout};
 
-use crate::exit::{Exit, Stop};
+use crate::exit::{CliError, Exit};
 pub(crate) use crate::style::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, Style, YELLOW};
 use crate::style::{ERROR, HELP, printable, printable_line};
 use crate::visible::{visible, visible_line};
@@ -66,37 +66,38 @@ pub(crate) fn json_bytes(value: &Json) -> Vec<u8> {
 }
 
 /// Says something on standard error, on one line. Nothing can be done where that fails.
-pub(crate) fn say(line: &str) {
+pub(crate) fn print_note(line: &str) {
     let mut out = AutoStream::auto(io::stderr().lock());
     let _ = writeln!(out, "{}", printable_line(line));
 }
 
 /// Says why a command stopped.
-pub(crate) fn complain(stop: &Stop) {
-    if stop.exit() == Exit::Ok {
+pub(crate) fn print_error(error: &CliError) {
+    if error.exit() == Exit::Ok {
         return;
     }
-    match stop {
-        Stop::Error(error) => complain_of(&error.to_string(), error.remedy()),
-        Stop::Store(error) => complain_of(&error.to_string(), error.remedy()),
-        Stop::Run(error) => complain_of(&error.to_string(), error.remedy()),
-        Stop::Usage(what, remedy) => complain_of(what, Some(remedy)),
-        Stop::Losses(count) => {
+    match error {
+        CliError::Error(error) => print_error_text(&error.to_string(), error.remedy()),
+        CliError::Store(error) => print_error_text(&error.to_string(), error.remedy()),
+        CliError::Run(error) => print_error_text(&error.to_string(), error.remedy()),
+        CliError::Usage(what, remedy) => print_error_text(what, Some(remedy)),
+        CliError::Losses(count) => {
             let lost = counted(*count, "loss", "losses");
             let what = format!("{lost} of content or settings, and --strict allows none; nothing was written");
-            complain_of(&what, Some("list them with --report FILE, or leave --strict out"));
+            print_error_text(&what, Some("list them with --report FILE, or leave --strict out"));
         }
-        Stop::Output(error) => complain_of(&format!("cannot write the output: {error}"), None),
+        CliError::Interrupted => print_error_text(&error.message(), Some("run it again")),
+        CliError::Output(error) => print_error_text(&format!("cannot write the output: {error}"), None),
     }
 }
 
 /// Says what went wrong and what helps. Lines after the first are indented: none of them can pass for ours.
-pub(crate) fn complain_of(what: &str, remedy: Option<&str>) {
+pub(crate) fn print_error_text(what: &str, remedy: Option<&str>) {
     let mut lines = what.lines();
-    say(&format!("{ERROR}error:{ERROR:#} {}", lines.next().unwrap_or_default()));
-    lines.for_each(|line| say(&format!("    {line}")));
+    print_note(&format!("{ERROR}error:{ERROR:#} {}", lines.next().unwrap_or_default()));
+    lines.for_each(|line| print_note(&format!("    {line}")));
     if let Some(remedy) = remedy {
-        say(&format!("  {HELP}help:{HELP:#} {remedy}"));
+        print_note(&format!("  {HELP}help:{HELP:#} {remedy}"));
     }
 }
 

@@ -4,11 +4,17 @@ use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result};
 
 use crate::input::Input;
 use crate::sniff::{Confidence, Guess};
+use crate::wire::Wire;
 
 /// Code that reads and writes one format.
 pub trait Codec: Send + Sync {
     /// What the format is.
     fn spec(&self) -> &'static Spec;
+
+    /// The vendor's wire, where the format is one.
+    fn wire(&self) -> Option<&dyn Wire> {
+        None
+    }
 
     /// Whether `input` looks like this format.
     fn sniff(&self, input: &Input<'_>) -> Guess;
@@ -29,6 +35,14 @@ pub trait Codec: Send + Sync {
     /// # Errors
     /// Only when nothing can be written at all.
     fn encode(&self, archive: &Archive, options: &EncodeOptions) -> Result<Encoded>;
+
+    /// The same of sessions that nobody needs any more: of long ones, less is in memory at once.
+    ///
+    /// # Errors
+    /// As [`Codec::encode`].
+    fn encode_owned(&self, archive: Archive, options: &EncodeOptions) -> Result<Encoded> {
+        self.encode(&archive, options)
+    }
 }
 
 /// What a format is.
@@ -48,6 +62,19 @@ pub struct Spec {
     pub writes: bool,
     /// What of a session it can hold.
     pub fidelity: Fidelity,
+}
+
+impl Spec {
+    /// A format that is read and written, in one way and under any file name; a start to say what it is.
+    pub const READ_WRITE: Spec = Spec {
+        id: "",
+        title: "",
+        variants: &[],
+        extensions: &[],
+        reads: true,
+        writes: true,
+        fidelity: Fidelity::NOTHING,
+    };
 }
 
 /// How much of something a format keeps.
@@ -79,6 +106,8 @@ pub struct Fidelity {
     pub slices: Keeps,
     pub ids: Keeps,
     pub timestamps: Keeps,
+    /// The keys of a foreign document that comes back to its own format: their order, and those that nobody knows.
+    pub keys: Keeps,
 }
 
 impl Fidelity {
@@ -86,6 +115,18 @@ impl Fidelity {
     pub const FULL: Fidelity = Fidelity::all(Keeps::All);
     /// Nothing is kept; a start to say what is.
     pub const NOTHING: Fidelity = Fidelity::all(Keeps::Nothing);
+
+    /// What every vendor's wire keeps; most keep more.
+    pub const WIRE: Fidelity = Fidelity {
+        keys: Keeps::All,
+        system_text: Keeps::All,
+        options: Keeps::Some,
+        tools: Keeps::All,
+        reasoning: Keeps::Some,
+        media: Keeps::Some,
+        tool_ids: Keeps::Some,
+        ..Fidelity::NOTHING
+    };
 
     const fn all(keeps: Keeps) -> Fidelity {
         Fidelity {
@@ -103,6 +144,7 @@ impl Fidelity {
             slices: keeps,
             ids: keeps,
             timestamps: keeps,
+            keys: Keeps::Nothing,
         }
     }
 
@@ -185,6 +227,9 @@ pub struct EncodeOptions {
     pub as_request: bool,
     /// The model that a wire's request is for, where the session does not say or another one is wanted.
     pub model: Option<String>,
+    /// The model whose row of the table of models applies, where the name of the one that is asked does not tell: a
+    /// deployment or an inference profile is called as its owner likes.
+    pub family: Option<String>,
     /// The account that a wire's request is sent from, where known: what only another account can verify is not sent.
     pub account: Option<String>,
 }
@@ -212,8 +257,9 @@ pub struct Decoded {
     pub losses: Vec<Loss>,
 }
 
-/// What was written.
+/// What was written. A codec makes it with [`Encoded::by_reading_back`], so that no loss is forgotten.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Encoded {
     /// The bytes.
     pub bytes: Vec<u8>,
@@ -221,7 +267,35 @@ pub struct Encoded {
     pub losses: Vec<Loss>,
 }
 
+impl Encoded {
+    /// The document that `codec` made of an archive. The codec reads it again: every difference is a loss, and every loss
+    /// is a difference.
+    ///
+    /// # Errors
+    /// Where the codec cannot read what it wrote.
+    pub fn by_reading_back(
+        codec: &dyn Codec,
+        archive: &Archive,
+        bytes: Vec<u8>,
+        options: &EncodeOptions,
+    ) -> Result<Encoded> {
+        let (mode, variant) = (options.mode, options.variant.clone());
+        let back = codec.decode(Input::new(&bytes), &DecodeOptions { mode, variant, ..DecodeOptions::default() })?;
+        let losses = crate::loss_report::losses(archive, &back.archive, codec.spec().id);
+        Ok(Encoded { bytes, losses })
+    }
+}
+
 /// A format to read or write, and which variant of it: `geppetto.turn` or `geppetto.turn:json`.
+///
+/// ```
+/// use turnkeep_codec::Target;
+///
+/// let target = Target::parse("geppetto.turn:json")?;
+///
+/// assert_eq!((target.codec.spec().id, target.variant.as_deref()), ("geppetto.turn", Some("json")));
+/// # Ok::<(), turnkeep_model::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Target {
     /// The format.

@@ -1,6 +1,6 @@
 //! From bytes of one format to bytes of another.
 
-use turnkeep_model::{Archive, Loss, LossKind, Result};
+use turnkeep_model::{Archive, Loss, LossKind, Result, Severity};
 
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Mode, Target};
 use crate::input::Input;
@@ -17,10 +17,17 @@ pub struct Conversion {
     pub to: &'static str,
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// What did not survive, reader's losses first.
+    /// What did not survive: first what reading lost, then what was taken away, then what writing lost.
     pub losses: Vec<Loss>,
     /// Other formats that the input may be just as well.
     pub ambiguous: Vec<&'static str>,
+}
+
+impl Conversion {
+    /// How many losses are of content or settings. Another spelling of the same is none of them.
+    pub fn essential_losses(&self) -> usize {
+        self.losses.iter().filter(|loss| loss.severity() != Severity::Spelling).count()
+    }
 }
 
 /// What was read, and as what.
@@ -35,6 +42,25 @@ pub struct Read {
     pub archive: Archive,
     /// What could not be kept.
     pub losses: Vec<Loss>,
+}
+
+impl Read {
+    /// Writes what was read in the target's format. `reduce` may change it before, and says what it took away.
+    ///
+    /// # Errors
+    /// As [`encode`], and what `reduce` says.
+    pub fn convert(
+        mut self,
+        target: &Target,
+        encoding: &EncodeOptions,
+        reduce: impl FnOnce(&mut Read) -> Result<Vec<Loss>>,
+    ) -> Result<Conversion> {
+        let reduced = reduce(&mut self)?;
+        let Encoded { bytes, losses } = encode_owned(self.archive, target, encoding)?;
+        let losses = self.losses.into_iter().chain(reduced).chain(losses).collect();
+        let (from, to) = (self.codec.spec().id, target.codec.spec().id);
+        Ok(Conversion { from, to, bytes, losses, ambiguous: self.ambiguous })
+    }
 }
 
 /// Reads an input, in the format named or the one it looks like. What is no document of the format named is refused, and
@@ -88,6 +114,19 @@ pub fn encode(archive: &Archive, target: &Target, options: &EncodeOptions) -> Re
     Ok(encoded)
 }
 
+/// The same of sessions that nobody needs any more: of long ones, less is in memory at once.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_owned(archive: Archive, target: &Target, options: &EncodeOptions) -> Result<Encoded> {
+    let mut options = options.clone();
+    options.variant = target.variant.clone().or(options.variant);
+    let lost = lost_records(&archive, target);
+    let mut encoded = target.codec.encode_owned(archive, &options)?;
+    encoded.losses.extend(lost);
+    Ok(encoded)
+}
+
 /// A journal knows more than the session it folds to: when each record was made, and what is known of each tool call.
 fn lost_records(archive: &Archive, target: &Target) -> Option<Loss> {
     let journal = archive.journal.as_deref().filter(|journal| journal.tells_more_than_it_folds_to())?;
@@ -106,9 +145,5 @@ pub fn convert(
     decoding: &DecodeOptions,
     encoding: &EncodeOptions,
 ) -> Result<Conversion> {
-    let read = read(input, from, decoding)?;
-    let Encoded { bytes, losses } = encode(&read.archive, target, encoding)?;
-    let losses = read.losses.into_iter().chain(losses).collect();
-    let (from, to) = (read.codec.spec().id, target.codec.spec().id);
-    Ok(Conversion { from, to, bytes, losses, ambiguous: read.ambiguous })
+    read(input, from, decoding)?.convert(target, encoding, |_| Ok(Vec::new()))
 }

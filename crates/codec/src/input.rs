@@ -6,7 +6,7 @@ pub(crate) use top::{Form, Top};
 
 use std::cell::OnceCell;
 
-use turnkeep_model::json::{self, MAX_DEPTH, Nan, Node};
+use turnkeep_model::json::{self, MAX_DEPTH, Nan, Node, Text, Value};
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use crate::yaml;
@@ -17,6 +17,9 @@ pub struct Input<'a> {
     bytes: &'a [u8],
     name: Option<&'a str>,
     files: &'a [(String, Vec<u8>)],
+    family: Option<&'a str>,
+    /// The field that names the model of a request, and what it is taken to say.
+    model: Option<(&'static str, &'a str)>,
     text: OnceCell<Result<&'a str>>,
     document: OnceCell<Result<Document<'a>>>,
     first: OnceCell<Option<First<'a>>>,
@@ -61,6 +64,8 @@ impl<'a> Input<'a> {
             bytes,
             name: None,
             files: &[],
+            family: None,
+            model: None,
             text: OnceCell::new(),
             document: OnceCell::new(),
             first: OnceCell::new(),
@@ -82,6 +87,23 @@ impl<'a> Input<'a> {
         self
     }
 
+    /// The same, known to ask a model of this family, however its owner calls the model.
+    #[must_use]
+    pub fn of_family(mut self, family: Option<&'a str>) -> Input<'a> {
+        self.family = family;
+        self
+    }
+
+    /// The family of the model that it asks, where that is known beside its bytes.
+    pub(crate) fn family(&self) -> Option<&'a str> {
+        self.family
+    }
+
+    /// The same, parsed as if the field `key` of the request named `model`.
+    pub(crate) fn asking(&self, key: &'static str, model: &'a str) -> Input<'a> {
+        Input { model: Some((key, model)), ..self.again() }
+    }
+
     /// The bytes of the file at `path` beside it.
     pub fn file(&self, path: &str) -> Option<&'a [u8]> {
         self.files.iter().find(|(name, _)| name == path).map(|(_, bytes)| bytes.as_slice())
@@ -94,11 +116,8 @@ impl<'a> Input<'a> {
 
     /// The same once more, for those who take an input.
     pub(crate) fn again(&self) -> Input<'a> {
-        let fresh = Input::new(self.bytes).with_files(self.files);
-        match self.name {
-            Some(name) => fresh.named(name),
-            None => fresh,
-        }
+        let Input { name, files, family, model, .. } = *self;
+        Input { name, files, family, model, ..Input::new(self.bytes) }
     }
 
     /// The bytes.
@@ -173,7 +192,7 @@ impl<'a> Input<'a> {
     /// # Errors
     /// `Corrupt` with the line, where it is neither.
     pub fn document(&self) -> std::result::Result<&Document<'a>, &Error> {
-        self.document.get_or_init(|| parse(self.text()?)).as_ref()
+        self.document.get_or_init(|| Ok(asking(parse(self.text()?)?, self.model))).as_ref()
     }
 
     /// Takes the parsed text of a foreign format.
@@ -195,7 +214,7 @@ impl<'a> Input<'a> {
     pub fn into_native_document(self) -> Result<Document<'a>> {
         match self.document.into_inner() {
             Some(document) => document,
-            None => parse(text_of(self.bytes)?),
+            None => Ok(asking(parse(text_of(self.bytes)?)?, self.model)),
         }
     }
 }
@@ -237,6 +256,25 @@ fn parse(text: &str) -> Result<Document<'_>> {
         _ if is_lines(text) => Err(error),
         _ => parse_yaml(text).map_err(|_| error),
     }
+}
+
+/// A document whose request, or the request of whose exchange, names another model.
+fn asking<'a>(mut document: Document<'a>, model: Option<(&'static str, &'a str)>) -> Document<'a> {
+    let Some((key, model)) = model else { return document };
+    let Value::Object(fields) = &mut document.node.value else { return document };
+    let held = fields.iter_mut().find(|(key, node)| key.is("request") && node.is_object()).map(|(_, node)| node);
+    let body = match held {
+        Some(request) => request,
+        None => &mut document.node,
+    };
+    let at = body.at;
+    let Value::Object(fields) = &mut body.value else { return document };
+    let named = Value::Text(Text::Plain(model));
+    match fields.iter_mut().find(|(own, _)| own.is(key)) {
+        Some((_, node)) => node.value = named,
+        None => fields.push((Text::Plain(key), Node { at, value: named })),
+    }
+    document
 }
 
 /// Whether a text is JSON lines, which is no document of either syntax: no value follows another one.

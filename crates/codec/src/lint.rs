@@ -1,18 +1,26 @@
 //! What is wrong with a document, place by place.
+//!
+//! A wire's rules are data in its contract. One engine (`wire`) finds the request in a document, walks it once into a
+//! `view::RequestView` and asks every rule for the places that break it; lines and columns follow from the places.
 
+pub(crate) mod rule;
 mod session;
+pub(crate) mod two_sides;
+pub(crate) mod view;
+mod wire;
 
 use turnkeep_model::{Error, ErrorKind, Result};
 
 pub use session::lint_session;
 
-use crate::format::{anthropic, bedrock, gemini, geppetto, llm4s, ollama_chat, openai_chat, responses};
+use crate::codec::Spec;
+use crate::format::{self, geppetto, llm4s};
 use crate::input::Input;
 use crate::models;
-use crate::wire;
+use wire::Judge;
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Severity {
     /// It would be refused, or is against the rules.
     Error,
@@ -41,13 +49,15 @@ pub struct Finding {
     pub at: String,
     /// The line (from 1), where known.
     pub line: Option<usize>,
+    /// The column (from 1) in that line.
+    pub column: Option<usize>,
     /// What is wrong and what to do.
     pub what: String,
 }
 
 /// A rule, as people are told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
+pub struct RuleInfo {
     /// Its code.
     pub id: &'static str,
     /// How bad it is to break it.
@@ -70,55 +80,31 @@ pub enum Strictness {
     Strict,
 }
 
-/// The check of a body or document as given; the profile is the target's variant, where it names one.
-type Check = fn(&Input<'_>, Strictness, Option<&str>) -> Result<Vec<Finding>>;
+/// The check of a document of a format that is no wire.
+type Check = fn(&Input<'_>, Strictness) -> Result<Vec<Finding>>;
 
-/// Every target: its id, its profiles, and its check.
-const CHECKS: &[(&str, &[&str], Check)] = &[
-    ("geppetto.turn", &[], |input, strictness, _| geppetto::lint(input.again(), strictness)),
-    ("geppetto.fixture", &[], |input, strictness, _| geppetto::lint(input.again(), strictness)),
-    ("llm4s.state", &[], |input, strictness, _| llm4s::lint(input, strictness)),
-    ("llm4s.session", &[], |input, strictness, _| llm4s::lint(input, strictness)),
-    ("openai.chat", openai_chat::VARIANTS, |input, strictness, profile| {
-        openai_chat::lint::lint(input, strictness, profile.unwrap_or("openai"))
-    }),
-    ("openai.responses", responses::VARIANTS, |input, strictness, profile| {
-        responses::lint(input, strictness, profile.unwrap_or("openai"))
-    }),
-    ("anthropic.messages", &[], |input, strictness, _| anthropic::lint(input, strictness)),
-    ("gemini.contents", &[], |input, strictness, _| gemini::lint(input, strictness)),
-    ("ollama.chat", &[], |input, strictness, _| ollama_chat::lint::lint(input, strictness)),
-    ("bedrock.converse", &[], |input, strictness, _| bedrock::lint(input, strictness)),
+/// The formats beside the wires whose rules are known.
+const CHECKS: &[(&str, Check)] = &[
+    ("geppetto.turn", |input, strictness| geppetto::lint(input.again(), strictness)),
+    ("geppetto.fixture", |input, strictness| geppetto::lint(input.again(), strictness)),
+    ("llm4s.state", llm4s::lint),
+    ("llm4s.session", llm4s::lint),
 ];
 
 /// The targets whose rules are known: ids, and ids with a profile.
 pub fn targets() -> impl Iterator<Item = String> {
-    CHECKS.iter().flat_map(|(id, profiles, _)| {
-        let named = profiles.iter().map(move |profile| format!("{id}:{profile}"));
-        std::iter::once((*id).to_owned()).chain(named)
-    })
+    let wires = format::wires().flat_map(|wire| {
+        let Spec { id, variants, .. } = wire.spec();
+        std::iter::once((*id).to_owned()).chain(variants.iter().map(move |profile| format!("{id}:{profile}")))
+    });
+    CHECKS.iter().map(|(id, _)| (*id).to_owned()).chain(wires)
 }
 
 /// The rules of a wire, all of its dialects together; none where no rules are known.
-pub fn rules(wire: &str) -> Vec<Rule> {
-    let told = |rule: &wire::Rule| Rule {
-        id: rule.id,
-        severity: rule.severity,
-        models: if rule.models.is_empty() { "all" } else { rule.models },
-        evidence: rule.evidence.text(),
-        fix: rule.fix,
-    };
-    let mut rules: Vec<Rule> = match wire {
-        "openai.chat" => openai_chat::lint::rules().into_iter().cloned().collect(),
-        "ollama.chat" => ollama_chat::lint::rules().into_iter().cloned().collect(),
-        "openai.responses" => responses::rules(),
-        "anthropic.messages" => anthropic::RULES.iter().copied().flatten().map(told).collect(),
-        "gemini.contents" => gemini::rules(),
-        "bedrock.converse" => bedrock::RULES.iter().map(told).collect(),
-        _ => Vec::new(),
-    };
-    rules.extend(models::rules(wire));
-    rules
+pub fn rules(wire: &str) -> Vec<RuleInfo> {
+    let Some(wire) = format::wire(wire) else { return Vec::new() };
+    let rules = wire.contract().rules.iter().copied().flatten();
+    rules.map(rule::Rule::info).chain(models::rules(wire)).collect()
 }
 
 /// Checks an input against the rules of `target`, as `openai.chat` or `openai.chat:mistral`.
@@ -134,11 +120,22 @@ pub fn lint(input: Input<'_>, target: &str, strictness: Strictness) -> Result<Ve
 /// # Errors
 /// As [`lint`].
 pub fn check(input: &Input<'_>, target: &str, strictness: Strictness) -> Result<Vec<Finding>> {
-    let (id, profile) = target.split_once(':').map_or((target, None), |(id, profile)| (id, Some(profile)));
-    let known = profile.is_none() || targets().any(|known| known == target);
-    match CHECKS.iter().find(|(known, ..)| *known == id).filter(|_| known) {
-        Some((.., check)) => check(input, strictness, profile),
-        None => Err(Error::new(ErrorKind::NotFound, format!("no rules are known for `{target}`"))
+    let (id, dialect) = target.split_once(':').map_or((target, None), |(id, dialect)| (id, Some(dialect)));
+    let own = CHECKS.iter().find(|(own, _)| *own == target);
+    match (own, judge(id, dialect, strictness)) {
+        (Some((_, check)), _) => check(input, strictness),
+        (None, Some(judge)) => {
+            let asking = |family| input.asking(judge.wire.contract().naming.key(), family);
+            judge.input(input.family().map(asking).as_ref().unwrap_or(input))
+        }
+        (None, None) => Err(Error::new(ErrorKind::NotFound, format!("no rules are known for `{target}`"))
             .hint(format!("targets: {}", targets().collect::<Vec<_>>().join(", ")))),
     }
+}
+
+/// The judge of a wire, where there is such a wire, and the dialect is one of its.
+fn judge<'d>(id: &str, dialect: Option<&'d str>, strictness: Strictness) -> Option<Judge<'d>> {
+    let wire = format::wire(id)?;
+    let is_known = dialect.is_none_or(|dialect| wire.spec().variants.contains(&dialect));
+    is_known.then_some(Judge { wire, dialect, strictness })
 }

@@ -28,6 +28,7 @@ pub const LEVELS: std::ops::RangeInclusive<i32> = 1..=22;
 /// Whether bytes are compressed.
 pub fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&FRAME)
+// Our header is one of zstd's sixteen kinds of skippable frames.
         || (bytes.first().is_some_and(|first| first & 0xf0 == 0x50) && bytes.get(1..4) == Some(&SKIPPED))
 }
 

@@ -3,7 +3,7 @@
 mod family;
 mod foreign;
 mod named;
-mod outline;
+pub(crate) mod outline;
 mod unknown;
 
 pub use named::check_named;
@@ -81,7 +81,7 @@ pub fn sniff(input: &Input<'_>) -> Result<Sniffed> {
         return Err(unknown::nothing(input));
     }
     let mut guesses: Vec<Candidate> = candidates(input);
-    guesses.sort_by_key(|candidate| std::cmp::Reverse((candidate.guess.confidence, candidate.favour)));
+    guesses.sort_by_key(|candidate| std::cmp::Reverse((candidate.guess.confidence, candidate.tie_break)));
     let mut guesses = guesses.into_iter();
     let best = guesses.next();
     if let Some(name) = foreign::named(input)
@@ -101,12 +101,12 @@ pub fn sniff(input: &Input<'_>) -> Result<Sniffed> {
 struct Candidate {
     codec: &'static dyn Codec,
     guess: Guess,
-    favour: Favour,
+    tie_break: TieBreak,
 }
 
 /// What speaks for one of several formats that fit equally well, the strongest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Favour {
+struct TieBreak {
     /// Whether the model that is named is usually spoken to over this wire.
     model: bool,
     /// Whether the file is named like files of this format.
@@ -126,8 +126,8 @@ fn candidates(input: &Input<'_>) -> Vec<Candidate> {
         let guess = codec.sniff(input);
         let id = codec.spec().id;
         let favoured = model.as_deref().is_some_and(|model| family::favours(model, id));
-        let favour = Favour { model: favoured, name: named_like(*codec, input) };
-        (guess.confidence > Confidence::No).then_some(Candidate { codec: *codec, guess, favour })
+        let tie_break = TieBreak { model: favoured, name: named_like(*codec, input) };
+        (guess.confidence > Confidence::No).then_some(Candidate { codec: *codec, guess, tie_break })
     };
     format::ALL.iter().filter(|codec| codec.spec().reads).filter_map(candidate).collect()
 }

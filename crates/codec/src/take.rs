@@ -1,6 +1,7 @@
-//! Taking fields out of an object: what has the wanted type goes, everything else stays where it is.
+//! Fields out of the events of a stream: what has the wanted type goes, everything else stays for the assembler to merge.
+//! Documents are read by [`crate::fields`], which keeps what is left and its order too.
 
-use turnkeep_model::json::{Json, Number, Object};
+use turnkeep_model::json::{Json, Object};
 
 /// A string that a Rust string can hold.
 pub(crate) fn text(map: &mut Object, key: &str) -> Option<String> {
@@ -12,20 +13,6 @@ pub(crate) fn text(map: &mut Object, key: &str) -> Option<String> {
         Json::String(text) => text.into_string().ok(),
         _ => None,
     }
-}
-
-/// A number.
-pub(crate) fn number(map: &mut Object, key: &str) -> Option<Number> {
-    let number = map.get(key)?.as_number()?.clone();
-    map.remove(key);
-    Some(number)
-}
-
-/// A whole number that is not negative.
-pub(crate) fn count(map: &mut Object, key: &str) -> Option<u64> {
-    let count = map.get(key)?.as_number()?.as_u64()?;
-    map.remove(key);
-    Some(count)
 }
 
 /// An object.
@@ -44,12 +31,4 @@ pub(crate) fn array(map: &mut Object, key: &str) -> Option<Vec<Json>> {
         Some(Json::Array(items)) => Some(items),
         _ => None,
     }
-}
-
-/// A list of strings, if it is not empty and holds nothing else.
-pub(crate) fn texts(map: &mut Object, key: &str) -> Option<Vec<String>> {
-    let items = map.get(key)?.as_array().filter(|items| !items.is_empty())?;
-    let texts = items.iter().map(|item| item.as_str().map(std::borrow::Cow::into_owned)).collect::<Option<_>>()?;
-    map.remove(key);
-    Some(texts)
 }

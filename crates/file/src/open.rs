@@ -91,7 +91,7 @@ impl OpenOptions {
     /// # Errors
     /// As [`open`].
     pub fn open_source(&self, source: Source) -> Result<Opened> {
-        self.decode(source.input()).map_err(|error| helped(error).file(source.name()))
+        self.decode(source.input()).map_err(|error| with_remedy(error).file(source.name()))
     }
 
     /// Reads an input.
@@ -105,7 +105,7 @@ impl OpenOptions {
 }
 
 /// A remedy for damage that the decoder knows none for.
-fn helped(error: Error) -> Error {
+pub(crate) fn with_remedy(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Corrupt => error.hint("mend that place, or restore the file from a copy"),
         ErrorKind::NotThisFormat => error.hint("ask `turnkeep sniff` what it is"),

@@ -1,4 +1,6 @@
 //! One spelling for equal values, and digests of it.
+//!
+//! Numbers keep their text: `1.0` and `1` are different here, because a signature or a tool may see the difference.
 
 use crate::json::{Json, JsonSink, JsonString, Layout, Object, Sink};
 

@@ -1,13 +1,14 @@
 //! An exact decimal, for money.
 
 use std::fmt;
+use std::ops::Add;
 use std::str::FromStr;
 
 use bigdecimal::{BigDecimal, RoundingMode};
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Node, Sink, Value};
-use crate::shape::{Reading, Shape};
+use crate::shape::{Shape, ShapeReader};
 
 /// An exact decimal as its source spelled it: never a binary float.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -22,13 +23,6 @@ impl Decimal {
     /// The decimal as it was written.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-
-    /// The exact sum, in plain notation.
-    #[must_use]
-    pub fn plus(&self, other: &Decimal) -> Decimal {
-        let sum = self.value() + other.value();
-        Decimal(sum.normalized().to_plain_string().into())
     }
 
     /// What `count` of something cost that costs this much a million, exactly and in plain notation.
@@ -62,6 +56,33 @@ impl Decimal {
     }
 }
 
+/// The exact sum, in plain notation.
+impl Add for &Decimal {
+    type Output = Decimal;
+
+    fn add(self, other: &Decimal) -> Decimal {
+        let sum = self.value() + other.value();
+        Decimal(sum.normalized().to_plain_string().into())
+    }
+}
+
+impl Add for Decimal {
+    type Output = Decimal;
+
+    fn add(self, other: Decimal) -> Decimal {
+        &self + &other
+    }
+}
+
+impl FromStr for Decimal {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Decimal> {
+        let what = "expected a decimal number, such as `0.25`";
+        Decimal::parse(text).ok_or_else(|| Error::new(ErrorKind::Corrupt, what))
+    }
+}
+
 impl Default for Decimal {
     fn default() -> Decimal {
         Decimal("0".into())
@@ -79,7 +100,7 @@ impl Shape for Decimal {
         out.text(&self.0);
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Decimal> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<Decimal> {
         let at = node.at;
         let text = match node.value {
             Value::Number(text) => text.into_owned(),
@@ -95,7 +116,7 @@ mod tests {
 
     #[test]
     fn adds_exactly() {
-        let sum = Decimal::parse("0.1").unwrap().plus(&Decimal::parse("2E-1").unwrap());
+        let sum = "0.1".parse::<Decimal>().unwrap() + "2E-1".parse().unwrap();
 
         assert_eq!(sum.as_str(), "0.3");
     }

@@ -1,5 +1,11 @@
 //! How two sessions differ, place by place.
+//!
+//! Reports of losses are made of this: an encoder compares what it was given with what a reader would find. So two things hold:
+//! a value that is equal has no difference, however it is stored, and a difference has exactly one path, which means the same in a
+//! report, in an error and in `turnkeep diff`. Turns and blocks are aligned first; otherwise one that was left out would make all
+//! that follow it differ.
 
+mod digests;
 mod renames;
 
 use crate::block::{Author, Block, Body};
@@ -27,44 +33,57 @@ pub struct Change {
 /// of one message with the block before it differs in `message.joined`. A call that has another id, and its result with
 /// it, is one difference: `turns[0].blocks[1].call` with both ids.
 pub fn diff(a: &Session, b: &Session) -> Vec<Change> {
+    let mut changes = Vec::new();
+    each_change(a, b, &mut |change| changes.push(change));
+    changes
+}
+
+/// Hands out the changes of one turn after the other, so that those of a long session are not all in memory.
+fn each_change(a: &Session, b: &Session, visit: &mut dyn FnMut(Change)) {
     if a == b {
-        return Vec::new();
+        return;
     }
     let renamed = renames::renamed(a, b);
     let (a, changes) = renamed.as_ref().map_or((a, Vec::new()), |(a, changes)| (a, changes.clone()));
     let mut differ = Differ { changes, order: [message_order(a), message_order(b)] };
     differ.trees(&tree(&a.head()), &tree(&b.head()), &mut String::new());
     for pair in align(&a.turns, &b.turns, alike_turns) {
+        differ.changes.drain(..).for_each(&mut *visit);
         differ.turns(pair, a, b);
     }
-    differ.changes
+    differ.changes.into_iter().for_each(visit);
 }
 
 /// Every place where the archive `b` differs from `a`. Places in the main session have no prefix; that a session gains a
 /// place in a journal is no difference.
 pub fn diff_archives(a: &Archive, b: &Archive) -> Vec<Change> {
     let mut changes = Vec::new();
+    each_archive_change(a, b, &mut |change| changes.push(change));
+    changes
+}
+
+/// Hands out what [`diff_archives`] gives, change by change.
+pub fn each_archive_change(a: &Archive, b: &Archive, visit: &mut dyn FnMut(Change)) {
     for (index, own) in a.sessions.iter().enumerate() {
         let found = counterpart(a, b, index);
         let Some(found) = found else {
-            changes.push(Change { at: format!("sessions[{index}]"), before: Some(tree(own)), after: None });
+            visit(Change { at: format!("sessions[{index}]"), before: Some(tree(own)), after: None });
             continue;
         };
         let prefix = a.prefix(index);
-        changes.extend(
-            diff(own, found).into_iter().map(|change| Change { at: format!("{prefix}{}", change.at), ..change }),
-        );
+        each_change(own, found, &mut |change| visit(Change { at: format!("{prefix}{}", change.at), ..change }));
     }
     for (index, more) in b.sessions.iter().enumerate() {
         if counterpart(b, a, index).is_none() {
-            changes.push(Change { at: format!("sessions[{index}]"), before: None, after: Some(tree(more)) });
+            visit(Change { at: format!("sessions[{index}]"), before: None, after: Some(tree(more)) });
         }
     }
     if let Some(seq) = a.seq.filter(|seq| b.seq != Some(*seq)) {
-        changes.push(Change { at: "seq".to_owned(), before: Some(tree(&seq)), after: b.seq.map(|seq| tree(&seq)) });
+        visit(Change { at: "seq".to_owned(), before: Some(tree(&seq)), after: b.seq.map(|seq| tree(&seq)) });
     }
+    let mut changes = Vec::new();
     diff_extras(&a.extra, &b.extra, &mut changes);
-    changes
+    changes.into_iter().for_each(visit);
 }
 
 /// Every place where a part of a session differs, told from `at` on.

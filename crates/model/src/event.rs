@@ -1,13 +1,25 @@
 //! What happened to a session.
+//!
+//! Events are the stored truth, so their spelling never changes: a type is a past-tense word with a dot, and an event of a newer
+//! version is kept whole in `Other`. Each says one thing; what belongs together (an answer and the intents of its calls) is one
+//! batch.
 
-use crate::block::{Block, Outcome};
-use crate::extra::Extra;
-use crate::id::{CallId, RunId, Seq};
-use crate::json::{Json, Number, Object};
+mod model;
+mod tool;
+
+pub use model::{Cause, Choice, EndpointChosen, ModelAnswered, ModelAsked, ModelFailed, SentRequest};
+pub use tool::{
+    ApprovalAsked, ApprovalGiven, CompensationIntended, CompensationSettled, Effect, Resolution, ToolIntended,
+    ToolResolved, ToolSettled, Verdict,
+};
+
+use crate::block::Block;
+use crate::id::RunId;
+use crate::json::{Json, Object};
 use crate::loss::Loss;
 use crate::options::{Options, ResponseFormat, ToolSpec};
 use crate::session::{PromptId, Run, Session, SlicePolicy, Turn};
-use crate::shape::{parts, shape, tagged, words};
+use crate::shape::{flat_shape, string_enum, tagged};
 use crate::status::{Continuation, Finish, Status, StopReason, TurnError};
 use crate::time::{Time, Timing};
 use crate::usage::Usage;
@@ -71,7 +83,7 @@ pub struct SessionOpened {
     pub session: Box<Session>,
 }
 
-parts! { SessionOpened { session: opt } }
+flat_shape! { SessionOpened { session: opt } }
 
 /// What is there replaces what the session had.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -96,7 +108,7 @@ pub struct SessionChanged {
     pub metadata: Option<Object>,
 }
 
-parts! {
+flat_shape! {
     SessionChanged {
         title: opt,
         prompt: opt,
@@ -123,7 +135,7 @@ pub struct SessionCondensed {
     pub by: Option<String>,
 }
 
-parts! { SessionCondensed { from: req, to: req, block: req, by: opt } }
+flat_shape! { SessionCondensed { from: req, to: req, block: req, by: opt } }
 
 /// A process began to run the session; this record is the fence against an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -132,7 +144,7 @@ pub struct RunStarted {
     pub run: Run,
 }
 
-parts! { RunStarted { run: opt } }
+flat_shape! { RunStarted { run: opt } }
 
 /// A process stopped running the session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -147,7 +159,7 @@ pub struct RunStopped {
     pub completed: Option<Time>,
 }
 
-parts! { RunStopped { run: opt, status: opt, reason: opt, completed: opt } }
+flat_shape! { RunStopped { run: opt, status: opt, reason: opt, completed: opt } }
 
 /// A turn began.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -156,7 +168,7 @@ pub struct TurnOpened {
     pub turn: Box<Turn>,
 }
 
-parts! { TurnOpened { turn: opt } }
+flat_shape! { TurnOpened { turn: opt } }
 
 /// An answer ended. What is there replaces what the turn had.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -187,7 +199,7 @@ pub struct TurnClosed {
     pub account: Option<String>,
 }
 
-parts! {
+flat_shape! {
     TurnClosed {
         turn: req,
         finish: opt,
@@ -213,209 +225,7 @@ pub struct BlockAdded {
     pub block: Block,
 }
 
-parts! { BlockAdded { turn: req, block: req } }
-
-/// A tool is about to be called: recorded before the effect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolIntended {
-    /// The call.
-    pub call: CallId,
-    /// What repeating it would do.
-    pub effect: Effect,
-    /// The key under which the outside world can tell a repetition.
-    pub key: Option<String>,
-    /// Which try this is, from 1.
-    pub attempt: Option<u32>,
-    /// An earlier call of the same tool with equal arguments, whose outcome is not known.
-    pub duplicate_of: Option<CallId>,
-}
-
-parts! { ToolIntended { call: req, effect: req, key: opt, attempt: opt, duplicate_of: opt } }
-
-words! {
-    /// What repeating a tool call would do.
-    pub enum Effect {
-        /// Nothing: it only reads.
-        Pure = "pure",
-        /// Nothing, given the same key.
-        Keyed = "keyed",
-        /// It would act twice.
-        Once = "once",
-    }
-}
-
-/// A tool call ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolSettled {
-    /// The call.
-    pub call: CallId,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// How many seconds it ran.
-    pub seconds: Option<Number>,
-}
-
-parts! { ToolSettled { call: req, outcome: req, seconds: opt } }
-
-impl ToolSettled {
-    /// That a call ended so.
-    pub fn new(call: CallId, outcome: Outcome) -> ToolSettled {
-        ToolSettled { call, outcome, seconds: None }
-    }
-}
-
-/// A model is about to be asked: recorded before the request, so that a reader sees that one may have been made.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ModelAsked {
-    /// The turn that the answer belongs to, from 0.
-    pub turn: u32,
-    /// How many messages it is told.
-    pub messages: Option<u32>,
-    /// The tools it is told of.
-    pub tools: Vec<String>,
-    /// Which try this is, from 1.
-    pub attempt: Option<u32>,
-}
-
-parts! { ModelAsked { turn: req, messages: opt, tools: opt, attempt: opt } }
-
-/// From here on this endpoint is asked: recorded before the first question to it, so that every request can be made anew
-/// from the journal.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct EndpointChosen {
-    /// The vendor.
-    pub provider: Option<String>,
-    /// The vendor's interface.
-    pub api: Option<String>,
-    /// The model.
-    pub model: Option<String>,
-    /// The account it is billed to.
-    pub account: Option<String>,
-    /// Its settings where neither the turn nor the session says otherwise.
-    pub defaults: Options,
-    /// Why it is this one.
-    pub choice: Option<Choice>,
-}
-
-parts! { EndpointChosen { provider: opt, api: opt, model: opt, account: opt, defaults: opt, choice: opt } }
-
-words! {
-    /// Why an endpoint is asked.
-    pub enum Choice {
-        /// The session began with it.
-        First = "first",
-        /// A run goes on with another one than before.
-        Resumed = "resumed",
-        /// The one before did not answer.
-        Fallback = "fallback",
-        ; /// A word that only its source knows.
-        other
-    }
-}
-
-/// What was sent to a model. The request itself is made anew from the journal: fold it up to the place, and encode.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SentRequest {
-    /// The BLAKE3 digest of the body as it was sent.
-    pub digest: String,
-    /// The format it was written in, as `anthropic.messages`.
-    pub format: String,
-    /// The version of the encoder that wrote it.
-    pub encoder: Option<String>,
-    /// The body, where encoding the session anew gives another one.
-    pub body: Json,
-    /// Fields of a newer version.
-    pub extra: Extra,
-}
-
-shape! { SentRequest { digest: req, format: req, encoder: opt, body: opt } }
-
-/// A model answered; its content is in the blocks of the same batch.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ModelAnswered {
-    /// The turn that the answer belongs to, from 0.
-    pub turn: u32,
-    /// Which try this was, from 1.
-    pub attempt: Option<u32>,
-    /// The place in the journal up to which the session was told.
-    pub seq: Option<Seq>,
-    /// What was sent.
-    pub request: Option<SentRequest>,
-    /// Headers of the response that are worth keeping: the vendor's id of the request, what is left of its limits.
-    pub headers: Vec<(String, String)>,
-}
-
-parts! { ModelAnswered { turn: req, attempt: opt, seq: opt, request: opt, headers: opt } }
-
-/// A model did not answer, or was stopped before its answer was complete.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelFailed {
-    /// The turn that the answer would have belonged to, from 0.
-    pub turn: u32,
-    /// Which try this was, from 1.
-    pub attempt: Option<u32>,
-    /// The place in the journal up to which the session was told.
-    pub seq: Option<Seq>,
-    /// Why it did not answer, by what can be done about it.
-    pub cause: Cause,
-    /// The vendor's own class of error.
-    pub class: Option<String>,
-    /// What happened, in words.
-    pub message: Option<String>,
-    /// How many seconds are waited before the next try.
-    pub wait: Option<Number>,
-    /// What was sent.
-    pub request: Option<SentRequest>,
-    /// Headers of the response that are worth keeping.
-    pub headers: Vec<(String, String)>,
-    /// What had arrived of the answer. Its turn keeps it apart from what was said.
-    pub partial: Vec<Block>,
-}
-
-parts! {
-    ModelFailed {
-        turn: req,
-        attempt: opt,
-        seq: opt,
-        cause: req,
-        class: opt,
-        message: opt,
-        wait: opt,
-        request: opt,
-        headers: opt,
-        partial: opt,
-    }
-}
-
-words! {
-    /// Why a model did not answer, by what can be done about it.
-    pub enum Cause {
-        /// It cannot be reached, or is out of order.
-        Unavailable = "unavailable",
-        /// Too much was asked of it in too short a time.
-        RateLimited = "rate_limited",
-        /// It has too much to do.
-        Overloaded = "overloaded",
-        /// It does not know who asks, or does not let them.
-        Auth = "auth",
-        /// It does not take the request.
-        BadRequest = "bad_request",
-        /// The session is longer than what it can read.
-        TooLong = "too_long",
-        /// Its answer broke off.
-        Interrupted = "interrupted",
-        /// Someone asked to stop before the answer was complete.
-        Stopped = "stopped",
-        /// It took too long.
-        TimedOut = "timed_out",
-        /// What it answered is not what was recorded, or not an answer.
-        Mismatch = "mismatch",
-        /// Something else.
-        Failed = "failed",
-        ; /// A word that only its source knows.
-        other
-    }
-}
+flat_shape! { BlockAdded { turn: req, block: req } }
 
 /// Something of the session is not in the requests of the endpoint that is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -426,98 +236,7 @@ pub struct LossNoted {
     pub loss: Loss,
 }
 
-parts! { LossNoted { turn: req, loss: flat } }
-
-/// A person said what is to become of a call whose outcome nobody knows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolResolved {
-    /// The call.
-    pub call: CallId,
-    /// What is to become of it.
-    pub resolution: Resolution,
-    /// Who said so.
-    pub by: Option<String>,
-}
-
-parts! { ToolResolved { call: req, resolution: req, by: opt } }
-
-words! {
-    /// What is to become of a call whose outcome nobody knows.
-    pub enum Resolution {
-        /// It did not act: it is called again.
-        Retry = "retry",
-        /// It is given up; what it may have done is undone where the tool can.
-        Skip = "skip",
-    }
-}
-
-/// A call waits for a person's consent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ApprovalAsked {
-    /// The call.
-    pub call: CallId,
-    /// The digest of what is shown to the person: the tool and its arguments.
-    pub digest: String,
-    /// Until when it can be given.
-    pub expires: Option<Time>,
-    /// Why it is asked for.
-    pub reason: Option<String>,
-}
-
-parts! { ApprovalAsked { call: req, digest: req, expires: opt, reason: opt } }
-
-/// A person decided about a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ApprovalGiven {
-    /// The call.
-    pub call: CallId,
-    /// The digest of what was shown.
-    pub digest: String,
-    /// The decision.
-    pub verdict: Verdict,
-    /// The arguments to call it with instead, where they were edited.
-    pub arguments: Option<String>,
-    /// Who decided.
-    pub by: Option<String>,
-    /// Why.
-    pub reason: Option<String>,
-}
-
-parts! { ApprovalGiven { call: req, digest: req, verdict: req, arguments: opt, by: opt, reason: opt } }
-
-words! {
-    /// A person's decision about a call.
-    pub enum Verdict {
-        /// It may be called.
-        Approve = "approve",
-        /// It may be called with other arguments.
-        Edit = "edit",
-        /// It may not be called.
-        Deny = "deny",
-    }
-}
-
-/// What an abandoned call may have done is about to be undone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CompensationIntended {
-    /// The call.
-    pub call: CallId,
-}
-
-parts! { CompensationIntended { call: req } }
-
-/// The undoing of a call ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CompensationSettled {
-    /// The call.
-    pub call: CallId,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// What went wrong, in words.
-    pub error: Option<String>,
-}
-
-parts! { CompensationSettled { call: req, outcome: req, error: opt } }
+flat_shape! { LossNoted { turn: req, loss: flat } }
 
 /// Side-state changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -534,9 +253,9 @@ pub struct SliceChanged {
     pub policy: Option<SlicePolicy>,
 }
 
-parts! { SliceChanged { name: req, op: req, items: opt, version: opt, policy: opt } }
+flat_shape! { SliceChanged { name: req, op: req, items: opt, version: opt, policy: opt } }
 
-words! {
+string_enum! {
     /// How a slice changes.
     pub enum SliceOp {
         /// The items are added at its end.
@@ -555,7 +274,7 @@ pub struct LogAdded {
     pub line: String,
 }
 
-parts! { LogAdded { line: req } }
+flat_shape! { LogAdded { line: req } }
 
 /// Something was used; it counts towards the session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -564,4 +283,4 @@ pub struct UsageAdded {
     pub usage: Usage,
 }
 
-parts! { UsageAdded { usage: opt } }
+flat_shape! { UsageAdded { usage: opt } }

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::json::{Fields, Object, Sink, read_object, read_value};
-use crate::shape::{Parts, Reading, Shape, parts};
+use crate::shape::{FlatShape, Shape, ShapeReader, flat_shape};
 
 /// What a decoder did not consume, plus source spelling, on the node where it stood, by format.
 ///
@@ -23,7 +23,7 @@ pub struct ExtraPart {
     pub newer: Object,
 }
 
-parts! { ExtraPart { fields: opt, spelling: opt } newer }
+flat_shape! { ExtraPart { fields: opt, spelling: opt } newer }
 
 /// The format under which unknown fields of native documents are kept; they are written back where they stood.
 pub(crate) const NATIVE: &str = "turnkeep";
@@ -99,7 +99,7 @@ impl Extra {
         }
     }
 
-    pub(crate) fn write_parts<S: Sink>(&self, out: &mut S) {
+    pub(crate) fn write_fields<S: Sink>(&self, out: &mut S) {
         let foreign = || self.parts().filter(|(name, part)| *name != NATIVE && **part != ExtraPart::default());
         if foreign().next().is_some() {
             out.key("extra");
@@ -116,7 +116,7 @@ impl Extra {
         }
     }
 
-    pub(crate) fn read_parts(rest: Fields<'_>, reading: &mut Reading) -> Result<Extra> {
+    pub(crate) fn read_fields(rest: Fields<'_>, reading: &mut ShapeReader) -> Result<Extra> {
         let mut extra = Extra::NONE;
         for (key, node) in rest {
             if key.to_str_lossy() != "extra" {
@@ -155,7 +155,7 @@ fn merge(extra: &mut Extra, parts: Vec<(String, ExtraPart)>) {
 impl Shape for ExtraPart {
     fn write<S: Sink>(&self, out: &mut S) {
         out.begin_object();
-        self.write_parts(out);
+        self.write_fields(out);
         for (key, value) in self.newer.iter() {
             out.spelled_key(key);
             out.json(value);
@@ -163,9 +163,9 @@ impl Shape for ExtraPart {
         out.end_object();
     }
 
-    fn read(node: crate::json::Node<'_>, reading: &mut Reading) -> Result<ExtraPart> {
+    fn read(node: crate::json::Node<'_>, reading: &mut ShapeReader) -> Result<ExtraPart> {
         let fields = reading.object(node)?;
-        let (part, rest) = ExtraPart::read_parts(fields, reading)?;
+        let (part, rest) = ExtraPart::read_fields(fields, reading)?;
         Ok(ExtraPart { newer: read_object(rest), ..part })
     }
 }

@@ -1,4 +1,8 @@
-//! From events to the session.
+//! From events to the session: the only way in which a session changes.
+//!
+//! A fold has no memory beside the session: the same journal gives the same session in every store and process, and a
+//! cache of any prefix can be thrown away. What is known of calls and requests is not part of the session; the
+//! [`Ledger`](crate::Ledger) folds that from the same events.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{
@@ -67,8 +71,9 @@ pub fn apply(session: &mut Session, event: &Event) -> Result<()> {
         Event::ModelFailed(failed) => keep_partial(session, failed)?,
         Event::SliceChanged(changed) => change_slice(session, changed),
         Event::LogAdded(added) => session.logs.push(added.line.clone()),
-        Event::UsageAdded(added) => session.usage.add(&added.usage),
-        // What is known of calls and requests is the ledger's.
+        Event::UsageAdded(added) => session.usage += &added.usage,
+        // What is known of calls and requests is the ledger's. The list is written out, so that a new event cannot be
+        // forgotten here.
         Event::EndpointChosen(_)
         | Event::ModelAsked(_)
         | Event::ModelAnswered(_)
@@ -110,6 +115,7 @@ fn change(session: &mut Session, changed: &SessionChanged) {
 }
 
 fn stop(session: &mut Session, stopped: &RunStopped) {
+    // An import may tell of the end of a run that nobody saw begin: its status still counts.
     session.status = stopped.status.clone().or(session.status.take());
     let Some(run) = session.runs.iter_mut().rev().find(|run| stopped.run.is_none() || run.id == stopped.run) else {
         return;

@@ -1,4 +1,7 @@
 //! A session without what was said in it.
+//!
+//! Stores keep heads as a cache, so that listing and resuming cost the same for a long session as for a short one. A head is a fold
+//! of the journal like the session itself, and safe to delete.
 
 use crate::error::Result;
 use crate::event::{Effect, Event, SessionOpened};
@@ -7,7 +10,7 @@ use crate::id::{CallId, Seq};
 use crate::json::{self, JsonSink, Layout, Nan};
 use crate::ledger::{Ledger, LedgerEntry};
 use crate::session::Session;
-use crate::shape::{Reading, Shape, shape};
+use crate::shape::{Shape, ShapeReader, shape};
 use crate::{Extra, error::Error};
 
 /// What resuming or listing needs of a session: all of it but its turns, how many there are, and the calls that have no
@@ -125,7 +128,7 @@ impl Head {
     /// `Corrupt` where the text is something else.
     pub fn from_json(text: &str) -> Result<Head> {
         let node = json::parse_with(text, Nan::Accept)?;
-        Head::read(node, &mut Reading::default()).map_err(|error: Error| error.locate(text))
+        Head::read(node, &mut ShapeReader::default()).map_err(|error: Error| error.locate(text))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::Result;
 use crate::json::{Node, Sink, Value};
-use crate::shape::{Reading, Shape};
+use crate::shape::{Shape, ShapeReader};
 
 macro_rules! ids {
     ($($(#[$meta:meta])* $type:ident)*) => {$(
@@ -36,12 +36,18 @@ macro_rules! ids {
             }
         }
 
+        impl From<String> for $type {
+            fn from(id: String) -> $type {
+                $type(id.into())
+            }
+        }
+
         impl Shape for $type {
             fn write<S: Sink>(&self, out: &mut S) {
                 out.text(&self.0);
             }
 
-            fn read(node: Node<'_>, reading: &mut Reading) -> Result<$type> {
+            fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<$type> {
                 String::read(node, reading).map($type::new)
             }
         }
@@ -66,6 +72,12 @@ ids! {
 }
 
 /// Ties a tool call to its result.
+///
+/// ```
+/// use turnkeep_model::CallId;
+///
+/// assert_eq!(CallId::given("call_1").to_string(), "call_1");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CallId {
     /// The id that the provider or the source gave.
@@ -106,7 +118,7 @@ impl Shape for CallId {
         }
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<CallId> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<CallId> {
         match node.value {
             Value::Number(_) => u32::read(node, reading).map(CallId::Minted),
             _ => String::read(node, reading).map(CallId::given),
@@ -140,7 +152,7 @@ impl Shape for Seq {
         self.0.write(out);
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Seq> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<Seq> {
         u64::read(node, reading).map(Seq)
     }
 

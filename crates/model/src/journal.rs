@@ -1,4 +1,8 @@
 //! Events made durable, in order.
+//!
+//! A [`Batch`] is the unit of durability: its events are all there or none is, and it is one line of a file. Sequence numbers
+//! begin at 1 and have no gap, so that a compare-and-swap on the last one is enough to keep a second writer out. A line that was
+//! read is written back as it was: digests over lines must not depend on who copied them.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, SessionOpened, TurnOpened};
@@ -7,7 +11,7 @@ use crate::id::{RunId, Seq, SessionId};
 use crate::json::{JsonSink, Layout, Node, Sink};
 use crate::lines::Spelling;
 use crate::session::Session;
-use crate::shape::{Parts, Reading, Shape};
+use crate::shape::{FlatShape, Shape, ShapeReader};
 use crate::time::Time;
 
 /// An event made durable.
@@ -62,19 +66,30 @@ impl From<Event> for Entry {
 impl Shape for Entry {
     fn write<S: Sink>(&self, out: &mut S) {
         out.begin_object();
-        self.event.write_parts(out);
-        self.extra.write_parts(out);
+        self.event.write_fields(out);
+        self.extra.write_fields(out);
         out.end_object();
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Entry> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<Entry> {
         let fields = reading.object(node)?;
-        let (event, rest) = Event::read_parts(fields, reading)?;
-        Ok(Entry { event, extra: Extra::read_parts(rest, reading)? })
+        let (event, rest) = Event::read_fields(fields, reading)?;
+        Ok(Entry { event, extra: Extra::read_fields(rest, reading)? })
     }
 }
 
 /// All that happened to a session, batch by batch, without a gap.
+///
+/// ```
+/// use turnkeep_model::event::LogAdded;
+/// use turnkeep_model::{Batch, Event, Journal, Seq, fold};
+///
+/// let batch = Batch::new(Seq(1), vec![Event::from(LogAdded { line: "hello".into() }).into()]);
+/// let journal = Journal { batches: vec![batch], ..Journal::default() };
+///
+/// assert_eq!(fold(&journal)?.logs, ["hello"]);
+/// # Ok::<(), turnkeep_model::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Journal {
     /// Whose journal it is, if it has an id.
@@ -184,6 +199,7 @@ impl Batch {
         let mut sink = JsonSink::native(Layout::Compact);
         self.write(&mut sink);
         let mut line = sink.into_text();
+        // The closing brace goes, because the sum is the last field of the object it is the sum of.
         line.pop();
         let sum = line_sum(&line);
         line.push_str(&format!(",\"sum\":\"{sum}\"}}"));

@@ -1,4 +1,8 @@
-//! What is known of each tool call.
+//! What is known of each tool call: intended, approved, settled, resolved.
+//!
+//! A tool acts in the outside world, where nothing can be rolled back. The ledger tells from the journal alone which calls may have
+//! acted without an outcome on record, and that decides what resuming does: it never guesses from the conversation, where a result
+//! may have been trimmed away or belong to a fork.
 
 use std::collections::{HashMap, HashSet};
 
@@ -66,7 +70,7 @@ pub struct LedgerEntry {
 
 /// What is known of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
+pub enum CallState {
     /// It ended, and its outcome is recorded.
     Settled,
     /// It may have begun; repeating it does no harm.
@@ -189,6 +193,11 @@ impl Ledger {
         self.run_started > self.inherited
     }
 
+    /// Whether the last run has tried the call, and not for the first time.
+    pub fn was_retried(&self, call: &CallId) -> bool {
+        self.get(call).is_some_and(|entry| entry.attempts > 1 && entry.intended > self.run_started)
+    }
+
     /// What is recorded of a call.
     pub fn get(&self, call: &CallId) -> Option<&LedgerEntry> {
         self.place(call).and_then(|place| self.entries.get(place))
@@ -227,11 +236,11 @@ impl Ledger {
 
 impl LedgerEntry {
     /// What is known of the call.
-    pub fn known(&self) -> Known {
+    pub fn known(&self) -> CallState {
         match (&self.settled, self.effect) {
-            (Some(_), _) => Known::Settled,
-            (None, Effect::Pure | Effect::Keyed) => Known::Repeatable,
-            (None, Effect::Once) => Known::Unsure,
+            (Some(_), _) => CallState::Settled,
+            (None, Effect::Pure | Effect::Keyed) => CallState::Repeatable,
+            (None, Effect::Once) => CallState::Unsure,
         }
     }
 }

@@ -2,6 +2,13 @@
 //!
 //! Everything here is a plain value or a pure function over values. There is no clock, no file, no network, no
 //! randomness and no async in this crate.
+//!
+//! # Features
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `serde` | `Serialize` and `Deserialize` for sessions, losses and JSON |
+//! | `tokens` | exact counts of tokens |
 
 mod block;
 pub mod canon;
@@ -21,6 +28,8 @@ mod loss;
 mod native;
 mod options;
 pub mod policy;
+#[cfg(feature = "serde")]
+mod serde;
 mod session;
 pub mod shape;
 pub mod status;
@@ -34,7 +43,7 @@ pub use block::{
     ToolCall, ToolResult,
 };
 pub use decimal::Decimal;
-pub use diff::{Change, diff, diff_archives, number_densely};
+pub use diff::{Change, diff, diff_archives, each_archive_change, number_densely};
 pub use error::{Error, ErrorKind, Result, line_and_column};
 pub use event::Event;
 pub use extra::{Extra, ExtraPart};
@@ -48,6 +57,8 @@ pub use lines::Spelling;
 pub use loss::{Loss, LossKind, Severity, Side};
 pub use native::{Archive, Snapshot, VERSION, VERSIONS};
 pub use options::{Effort, Limits, Options, ResponseFormat, ResponseKind, ToolChoice, ToolMode, ToolSpec};
+#[cfg(feature = "serde")]
+pub use serde::NotAValue;
 pub use session::{Parent, PromptId, Run, Session, Slice, SlicePolicy, Turn};
 pub use status::{Finish, FinishReason, Status, StopReason};
 pub use time::{Time, Timing};

@@ -7,7 +7,7 @@ use crate::journal::{Batch, Journal, line_sum};
 use crate::json::{self, Json, JsonSink, Layout, Nan, Node, Sink};
 use crate::loss::Loss;
 use crate::native::VERSION;
-use crate::shape::{Reading, Shape};
+use crate::shape::{Shape, ShapeReader};
 
 impl Journal {
     /// The first line, without the line break: the version, whose journal it is, and fields of a newer version.
@@ -34,7 +34,7 @@ impl Journal {
     /// `NotThisFormat` if the line is no head, `Unsupported` if its version is newer, `Corrupt` if it is damaged.
     pub fn from_head_line(line: &str) -> Result<Journal> {
         let not_ours = || Error::new(ErrorKind::NotThisFormat, "the first line is not the head of a journal").line(1);
-        let mut reading = Reading::default();
+        let mut reading = ShapeReader::default();
         let node = json::parse_with(line, Nan::Accept)?;
         let Some(version) = node.get("turnkeep").cloned() else {
             return Err(not_ours());
@@ -71,7 +71,7 @@ impl Batch {
     pub fn from_line(line: &str) -> Result<(Batch, Vec<Loss>)> {
         let mut node = json::parse_with(line, Nan::Accept)?;
         check_sum(line, &mut node, Spelling::Foreign)?;
-        let mut reading = Reading::default();
+        let mut reading = ShapeReader::default();
         let batch = Batch::read(node, &mut reading)?;
         Ok((batch.read_from(line), reading.losses))
     }
@@ -83,7 +83,7 @@ impl Batch {
     pub fn from_line_spelled(line: &str, spelling: Spelling) -> Result<Batch> {
         let mut node = json::parse_with(line, Nan::Accept)?;
         check_sum(line, &mut node, spelling)?;
-        let batch = Batch::read(node, &mut Reading::default())?;
+        let batch = Batch::read(node, &mut ShapeReader::default())?;
         Ok(match spelling {
             Spelling::Ours => batch,
             Spelling::Foreign => batch.read_from(line),

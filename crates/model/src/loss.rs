@@ -1,13 +1,24 @@
 //! One thing that did not survive a reading, a writing or a reduction.
+//!
+//! A loss is a value and never an error: the caller decides what is too much. It names a place and what became of it, never the
+//! content that was there, because reports are logged and shown.
 
 mod severity;
 
 use std::fmt;
 
 use crate::diff::Change;
-use crate::shape::{parts, words};
+use crate::shape::{flat_shape, string_enum};
 
 /// One thing that did not survive: where it stood, what became of it, on which side, and why.
+///
+/// ```
+/// use turnkeep_model::{Loss, LossKind};
+///
+/// let loss = Loss::encode(LossKind::Dropped, "turns[0].options", "the format has no place for it");
+///
+/// assert_eq!(loss.at, "turns[0].options");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Loss {
     /// The place in the session, as in `turns[3].blocks[1].signature`.
@@ -22,9 +33,9 @@ pub struct Loss {
     pub severity: Option<Severity>,
 }
 
-parts! { Loss { at: req, kind: req, side: req, what: req, severity: opt } }
+flat_shape! { Loss { at: req, kind: req, side: req, what: req, severity: opt } }
 
-words! {
+string_enum! {
     /// How much a loss matters.
     #[derive(PartialOrd, Ord)]
     pub enum Severity {
@@ -37,8 +48,9 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// What became of the thing that did not survive.
+    #[non_exhaustive]
     pub enum LossKind {
         /// It is gone.
         Dropped = "dropped",
@@ -65,7 +77,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// Who lost something.
     pub enum Side {
         /// The reader of the source.

@@ -7,7 +7,7 @@ use crate::journal::Journal;
 use crate::json::{Fields, JsonSink, Layout, Nan, Node, Sink, parse_with};
 use crate::loss::Loss;
 use crate::session::Session;
-use crate::shape::{Reading, Shape};
+use crate::shape::{Shape, ShapeReader};
 
 /// Every version of the native formats, with a sentence on what it brought. Writers write the newest, readers read
 /// all, a newer one than these is refused only where its major number differs.
@@ -18,6 +18,14 @@ pub const VERSIONS: &[(u16, &str)] =
 pub const VERSION: u16 = 1;
 
 /// One or more sessions with parent and fork links, and which of them is the main one.
+///
+/// ```
+/// use turnkeep_model::{Archive, Session};
+///
+/// let archive = Archive::from(Session::default());
+///
+/// assert_eq!(archive.sessions.len(), 1);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Archive {
     /// The sessions.
@@ -32,7 +40,7 @@ pub struct Archive {
     pub extra: Extra,
 }
 
-crate::shape::parts! { Archive { sessions: opt, main: opt, seq: opt } journal extra }
+crate::shape::flat_shape! { Archive { sessions: opt, main: opt, seq: opt } journal extra }
 
 impl From<Session> for Archive {
     fn from(session: Session) -> Archive {
@@ -64,7 +72,7 @@ impl Archive {
             out.key("seq");
             seq.write(out);
         }
-        self.extra.write_parts(out);
+        self.extra.write_fields(out);
         out.key("sessions");
         self.sessions.write(out);
         out.end_object();
@@ -83,11 +91,11 @@ impl Archive {
     /// `NotThisFormat` if it is another document, `Unsupported` if its version is newer, `Corrupt` with the path where
     /// something has another shape.
     pub fn read(node: Node<'_>) -> Result<(Archive, Vec<Loss>)> {
-        let mut reading = Reading::default();
+        let mut reading = ShapeReader::default();
         let mut fields = reading.object(node)?;
         check_version(&mut fields, &mut reading)?;
-        let (mut document, rest) = <Archive as crate::shape::Parts>::read_parts(fields, &mut reading)?;
-        document.extra = Extra::read_parts(rest, &mut reading)?;
+        let (mut document, rest) = <Archive as crate::shape::FlatShape>::read_fields(fields, &mut reading)?;
+        document.extra = Extra::read_fields(rest, &mut reading)?;
         if document.main as usize >= document.sessions.len().max(1) {
             return Err(Error::new(ErrorKind::Corrupt, "`main` names a session that is not there").path("main"));
         }
@@ -97,7 +105,7 @@ impl Archive {
 }
 
 /// Takes the version mark of a native document.
-pub(crate) fn check_version(fields: &mut Fields<'_>, reading: &mut Reading) -> Result<u16> {
+pub(crate) fn check_version(fields: &mut Fields<'_>, reading: &mut ShapeReader) -> Result<u16> {
     let Some(node) = reading.take(fields, "turnkeep") else {
         return Err(Error::new(ErrorKind::NotThisFormat, "the field `turnkeep` is missing")
             .hint("name the format with --from, or ask `turnkeep sniff`"));
@@ -123,6 +131,15 @@ fn strip_main(mut loss: Loss, main: &str) -> Loss {
 }
 
 /// A session at a place of its journal, as a complete portable document.
+///
+/// ```
+/// use turnkeep_model::{Seq, Session, Snapshot};
+///
+/// let snapshot = Snapshot { session: Session::default(), seq: Seq(3) };
+///
+/// assert_eq!(Snapshot::from_json(&snapshot.to_json())?.0, snapshot);
+/// # Ok::<(), turnkeep_model::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     /// The session.

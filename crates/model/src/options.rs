@@ -3,7 +3,7 @@
 use crate::decimal::Decimal;
 use crate::extra::Extra;
 use crate::json::{Json, Number};
-use crate::shape::{shape, words};
+use crate::shape::{shape, string_enum};
 use crate::time::Time;
 
 /// The settings of a model call. What is unset is left to the endpoint and then to the vendor.
@@ -107,7 +107,7 @@ impl Limits {
     }
 }
 
-words! {
+string_enum! {
     /// How hard a model thinks.
     pub enum Effort {
         /// Not at all.
@@ -142,7 +142,7 @@ pub struct ToolChoice {
 
 shape! { ToolChoice { mode: req, names: opt } }
 
-words! {
+string_enum! {
     /// A rule for calling tools.
     #[derive(Default)]
     pub enum ToolMode {
@@ -276,7 +276,7 @@ pub struct ResponseFormat {
 
 shape! { ResponseFormat { kind: req, name: opt, description: opt, schema: opt, strict: opt } }
 
-words! {
+string_enum! {
     /// What kind of answer is wanted.
     #[derive(Default)]
     pub enum ResponseKind {

@@ -1,4 +1,7 @@
 //! The whole conversation as a value.
+//!
+//! It holds what every format has a word for; what only one has stays in [`Extra`](crate::Extra) on the node where it stood.
+//! Nothing here is invented: an id, a time or a status that a source lacks is `None`.
 
 use std::collections::HashSet;
 
@@ -7,7 +10,7 @@ use crate::extra::Extra;
 use crate::id::{CallId, EvaluationId, RunId, Seq, SessionId, TurnId};
 use crate::json::{Json, Object};
 use crate::options::{Options, ResponseFormat, ToolSpec};
-use crate::shape::{shape, words};
+use crate::shape::{shape, string_enum};
 use crate::status::{Continuation, Finish, Status, StopReason, TurnError};
 use crate::time::{Time, Timing};
 use crate::usage::Usage;
@@ -152,6 +155,14 @@ pub struct Run {
 shape! { Run { id: opt, status: opt, timing: opt, stop_reason: opt, attempt: opt, process: opt } }
 
 /// One model answer, the input that led to it, and the results of the tools it called.
+///
+/// ```
+/// use turnkeep_model::{Author, Block, Turn};
+///
+/// let turn = Turn { blocks: vec![Block::text(Author::User, "Hello?")], ..Turn::default() };
+///
+/// assert!(turn.blocks.iter().all(|block| !block.is_answer()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Turn {
     /// Its id, if it has one.
@@ -264,7 +275,7 @@ pub struct Slice {
 
 shape! { Slice { name: req, item_type: opt, version: opt, policy: opt, items: opt } }
 
-words! {
+string_enum! {
     /// Whether a slice is rolled back with the state or kept as a log.
     pub enum SlicePolicy {
         /// It is state.

@@ -1,9 +1,12 @@
 //! Where a session stands, why an answer ended, and why a run went on or stopped.
 
-use crate::error::Result;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, ErrorKind, Result};
 use crate::extra::Extra;
 use crate::json::{Json, Node, Sink};
-use crate::shape::{Parts, Reading, Shape, parts, shape, tagged, words};
+use crate::shape::{FlatShape, Shape, ShapeReader, flat_shape, shape, string_enum, tagged};
 
 tagged! {
     /// Where a session stands.
@@ -33,7 +36,7 @@ macro_rules! bare_states {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub struct $type {}
 
-        parts! { $type {} }
+        flat_shape! { $type {} }
     )*};
 }
 
@@ -59,7 +62,7 @@ pub struct Failed {
     pub error: String,
 }
 
-parts! { Failed { error: req } }
+flat_shape! { Failed { error: req } }
 
 /// Another agent is to go on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -70,21 +73,56 @@ pub struct Handoff {
     pub reason: Option<String>,
 }
 
-parts! { Handoff { to: req, reason: opt } }
+flat_shape! { Handoff { to: req, reason: opt } }
 
 impl Shape for Status {
     fn write<S: Sink>(&self, out: &mut S) {
         out.begin_object();
-        self.write_parts(out);
+        self.write_fields(out);
         out.end_object();
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Status> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<Status> {
         let fields = reading.object(node)?;
         let kept = fields.clone();
-        let (status, rest) = Status::read_parts(fields, reading)?;
+        let (status, rest) = Status::read_fields(fields, reading)?;
         if rest.is_empty() { Ok(status) } else { Ok(unknown(&status, kept)) }
     }
+}
+
+/// The state in a word, as it is written.
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind())
+    }
+}
+
+/// A state from its word, without details such as the error of a failed session.
+impl FromStr for Status {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Status> {
+        let mut states = Status::ALL.iter().map(|state| state());
+        states.find(|state| state.kind() == word).ok_or_else(|| {
+            let words: Vec<_> = Status::ALL.iter().map(|state| state().kind().to_owned()).collect();
+            Error::new(ErrorKind::Corrupt, format!("`{word}` is no status"))
+                .hint(format!("one of {}", words.join(", ")))
+        })
+    }
+}
+
+impl Status {
+    /// Every state of ours, without details.
+    const ALL: [fn() -> Status; 8] = [
+        || Status::Pending(Pending {}),
+        || Status::InProgress(InProgress {}),
+        || Status::WaitingForTools(WaitingForTools {}),
+        || Status::WaitingForHuman(WaitingForHuman {}),
+        || Status::Completed(Completed {}),
+        || Status::Stopped(Stopped {}),
+        || Status::Failed(Failed::default()),
+        || Status::Handoff(Handoff::default()),
+    ];
 }
 
 /// A known state with fields that this version does not know is kept whole.
@@ -106,7 +144,7 @@ pub struct Finish {
 
 shape! { Finish { reason: req, word: opt } }
 
-words! {
+string_enum! {
     /// Why an answer ended.
     #[derive(Default)]
     pub enum FinishReason {
@@ -130,7 +168,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// Why a run stopped.
     pub enum StopReason {
         /// It was done.
@@ -208,7 +246,7 @@ shape! {
     }
 }
 
-words! {
+string_enum! {
     /// What a criterion says about going on.
     pub enum Decision {
         /// It must not.

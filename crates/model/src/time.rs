@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::error::Result;
 use crate::extra::Extra;
 use crate::json::{Node, Number, Sink};
-use crate::shape::{Reading, Shape, shape};
+use crate::shape::{Shape, ShapeReader, shape};
 
 /// A time as its source wrote it. Its value is read from that text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -52,7 +52,7 @@ impl Shape for Time {
         out.text(&self.0);
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Time> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<Time> {
         String::read(node, reading).map(Time::new)
     }
 }

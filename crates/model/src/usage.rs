@@ -1,6 +1,8 @@
 //! What was used.
 
 use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
 
 use crate::decimal::Decimal;
 use crate::extra::Extra;
@@ -61,9 +63,9 @@ impl fmt::Display for Usage {
     }
 }
 
-impl Usage {
-    /// Adds what another count has. Adding to an empty count gives the other one, extras included.
-    pub fn add(&mut self, other: &Usage) {
+/// Adding to an empty count gives the other one, extras included.
+impl AddAssign<&Usage> for Usage {
+    fn add_assign(&mut self, other: &Usage) {
         if *self == Usage::default() {
             *self = other.clone();
             return;
@@ -84,18 +86,38 @@ impl Usage {
         }
         self.add_cost(other);
         for (model, usage) in &other.by_model {
-            self.of_model(model).add(usage);
+            *self.of_model(model) += usage;
         }
     }
+}
 
+impl Add for Usage {
+    type Output = Usage;
+
+    fn add(mut self, other: Usage) -> Usage {
+        self += &other;
+        self
+    }
+}
+
+impl<'a> Sum<&'a Usage> for Usage {
+    fn sum<I: Iterator<Item = &'a Usage>>(counts: I) -> Usage {
+        counts.fold(Usage::default(), |mut sum, count| {
+            sum += count;
+            sum
+        })
+    }
+}
+
+impl Usage {
     /// Adds one request to a model, in all and to the model's own count. A count that knows how many requests it stands
     /// for says so itself.
     pub fn count(&mut self, model: &str, used: &Usage) {
         let used = Usage { requests: used.requests.or(Some(1)), by_model: Vec::new(), ..used.clone() };
         let by_model = std::mem::take(&mut self.by_model);
-        self.add(&used);
+        *self += &used;
         self.by_model = by_model;
-        self.of_model(model).add(&used);
+        *self.of_model(model) += &used;
     }
 
     /// Tokens sent and answered.
@@ -124,7 +146,7 @@ impl Usage {
 
     fn add_cost(&mut self, other: &Usage) {
         if let Some(more) = &other.cost {
-            self.cost = Some(self.cost.as_ref().map_or_else(|| more.clone(), |own| own.plus(more)));
+            self.cost = Some(self.cost.as_ref().map_or_else(|| more.clone(), |own| own + more));
         }
     }
 
@@ -171,7 +193,7 @@ mod tests {
         together.count("a", &used(1, 2, Some("0.02")));
         together.count("b", &used(3, 4, None));
 
-        one.add(&other);
+        one += &other;
 
         assert_eq!(one, together);
     }

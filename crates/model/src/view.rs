@@ -1,10 +1,90 @@
 //! Views: reduced renditions of a session for a screen or a database row.
 //!
-//! A [`View`] is no [`Session`](crate::Session): nothing that takes a session takes it, so that it cannot be resumed by mistake.
+//! A [`View`] is no [`Session`]: nothing that takes a session takes it, so that it cannot be resumed by mistake.
 //! Whoever wants to go on from one says so, and is told what is missing.
 
+use crate::block::Block;
 use crate::json::{Json, Number, Object};
-use crate::time::Time;
+use crate::session::{Session, Turn};
+use crate::status::{FinishReason, Status};
+use crate::time::{Time, Timing};
+
+/// Under which name, and as which note, a session says how many of its steps are not listed any more.
+pub const STEPS_BEFORE: (&str, &str) = ("cognesy.slim", "before");
+
+/// The word of three for where a session stands: `in_progress`, `completed` or `failed`.
+pub fn status_word(status: &Status) -> &'static str {
+    match status {
+        Status::Pending(_) | Status::InProgress(_) | Status::WaitingForTools(_) | Status::WaitingForHuman(_) => {
+            "in_progress"
+        }
+        Status::Completed(_) | Status::Stopped(_) | Status::Handoff(_) => "completed",
+        Status::Failed(_) => "failed",
+        Status::Other { .. } => "in_progress",
+    }
+}
+
+/// The word of four for why an answer ended: `tool_calls`, `stop`, `length` or `error`.
+pub fn finish_word(reason: &FinishReason) -> &'static str {
+    match reason {
+        FinishReason::Length => "length",
+        FinishReason::ToolCalls => "tool_calls",
+        FinishReason::Error | FinishReason::Interrupted | FinishReason::ContentFilter | FinishReason::Refusal => {
+            "error"
+        }
+        _ => "stop",
+    }
+}
+
+/// Whether a turn is a step: it holds an answer, or held one before a summary stood for it.
+pub fn is_step(turn: &Turn) -> bool {
+    turn.finish.is_some() || turn.blocks.iter().any(Block::is_answer)
+}
+
+/// How many steps a session had before those that it lists.
+pub fn steps_before(session: &Session) -> u64 {
+    let (part, note) = STEPS_BEFORE;
+    session.extra.spelling(part, note).and_then(Json::as_number).and_then(Number::as_u64).unwrap_or(0)
+}
+
+/// How many milliseconds something took, as a number with a point: as it says, or from its beginning to its end.
+pub fn milliseconds(timing: &Timing) -> Option<Number> {
+    let said = timing.seconds.as_ref().and_then(|seconds| {
+        shifted(seconds.as_str(), 3).or_else(|| Number::parse(&format!("{}", seconds.as_f64() * 1000.0)))
+    });
+    let between = || {
+        let (start, end) = (timing.started.as_ref()?.instant()?, timing.completed.as_ref()?.instant()?);
+        Number::parse(&(end.as_millisecond() - start.as_millisecond()).max(0).to_string())
+    };
+    said.or_else(between).map(|number| with_point(&number))
+}
+
+fn with_point(number: &Number) -> Number {
+    match number.as_str().bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+        true => Number::parse(&format!("{}.0", number.as_str())).unwrap_or_else(|| number.clone()),
+        false => number.clone(),
+    }
+}
+
+/// A number with its point moved to the right, without rounding; `None` where it is not written in digits alone.
+pub fn shifted(number: &str, places: i32) -> Option<Number> {
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    if !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return None;
+    }
+    let sign = if digits.len() == number.len() { "" } else { "-" };
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let point = whole.len() as i32 + places;
+    let all = format!("{whole}{part}");
+    let all = format!("{}{all}", "0".repeat(usize::try_from(1 - point).unwrap_or(0)));
+    let point = usize::try_from(point.max(1)).unwrap_or(1);
+    let all = format!("{all}{}", "0".repeat(point.saturating_sub(all.len())));
+    let (whole, part) = all.split_at(point);
+    let trimmed = whole.trim_start_matches('0');
+    let whole = if trimmed.is_empty() { "0" } else { trimmed };
+    let dot = if part.is_empty() { "" } else { "." };
+    Number::parse(&format!("{sign}{whole}{dot}{part}"))
+}
 
 /// How much of a session a slim view holds.
 ///
@@ -183,4 +263,31 @@ pub struct ViewContinuation {
     pub stop_reason: Option<String>,
     /// Who decided.
     pub resolved_by: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_is_moved_and_moved_back_without_rounding() {
+        for (milliseconds, seconds) in
+            [("1250.5", "1.2505"), ("250.0", "0.2500"), ("7", "0.007"), ("0.5", "0.0005"), ("0", "0.000")]
+        {
+            let made = shifted(milliseconds, -3).unwrap();
+            assert_eq!(made.as_str(), seconds);
+            assert_eq!(shifted(made.as_str(), 3).unwrap().as_str(), milliseconds);
+        }
+        assert_eq!(shifted("2", 3).unwrap().as_str(), "2000");
+        assert_eq!(shifted("1e3", 3), None);
+    }
+
+    #[test]
+    fn a_duration_has_a_point() {
+        let took = |seconds: &str| Timing { seconds: Number::parse(seconds), ..Timing::default() };
+
+        assert_eq!(milliseconds(&took("2")).unwrap().as_str(), "2000.0");
+        assert_eq!(milliseconds(&took("1.2505")).unwrap().as_str(), "1250.5");
+        assert_eq!(milliseconds(&Timing::default()), None);
+    }
 }

@@ -93,6 +93,7 @@ fn is_hidden(c: char) -> bool {
         | '\u{feff}'
         | '\u{ffa0}'
         | '\u{fff0}'..='\u{fffb}'
+        | '\u{13430}'..='\u{1343f}'
         | '\u{1bca0}'..='\u{1bca3}'
         | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{e0fff}')
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn what_is_not_drawn_is_shown() {
         assert_eq!(visible("\u{61c}\u{200b}\u{2028}\u{ad}\u{feff}"), "\\u061c\\u200b\\u2028\\u00ad\\ufeff");
-        assert_eq!(visible("\u{e0041}"), "\\udb40\\udc41");
+        assert_eq!(visible("\u{e0041}\u{13437}"), "\\udb40\\udc41\\ud80d\\udc37");
     }
 
     #[test]

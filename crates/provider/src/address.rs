@@ -1,6 +1,7 @@
 //! Where a request goes.
 
-use std::fmt::Write;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use turnkeep_codec::wire::{Contract, Delivery};
 
 use crate::providers::Provider;
 
@@ -14,10 +15,28 @@ pub enum Streaming {
     Off,
 }
 
+impl From<Streaming> for Delivery {
+    fn from(streaming: Streaming) -> Delivery {
+        match streaming {
+            Streaming::On => Delivery::Stream,
+            Streaming::Off => Delivery::Whole,
+        }
+    }
+}
+
+impl From<Delivery> for Streaming {
+    fn from(delivery: Delivery) -> Streaming {
+        match delivery {
+            Delivery::Stream => Streaming::On,
+            Delivery::Whole => Streaming::Off,
+        }
+    }
+}
+
 /// The address of a request. A base without a path gets the usual one of its wire.
 pub(crate) fn address(
     provider: &Provider,
-    wire: &str,
+    contract: &Contract,
     base: &str,
     model: &str,
     api_version: Option<&str>,
@@ -25,22 +44,8 @@ pub(crate) fn address(
 ) -> String {
     let base = base.trim_end_matches('/');
     let base =
-        if has_path(base) { base.to_owned() } else { format!("{base}{}", usual_path(provider, wire, api_version)) };
-    let streams = streaming == Streaming::On;
-    let path = match wire {
-        "openai.responses" => "/responses".to_owned(),
-        "anthropic.messages" => "/messages".to_owned(),
-        "gemini.contents" => {
-            let name = model.strip_prefix("models/").unwrap_or(model);
-            let action = if streams { "streamGenerateContent?alt=sse" } else { "generateContent" };
-            format!("/models/{}:{action}", encoded(name))
-        }
-        "ollama.chat" => "/api/chat".to_owned(),
-        "bedrock.converse" => {
-            format!("/model/{}/{}", encoded(model), if streams { "converse-stream" } else { "converse" })
-        }
-        _ => "/chat/completions".to_owned(),
-    };
+        if has_path(base) { base.to_owned() } else { format!("{base}{}", usual_path(provider, contract, api_version)) };
+    let path = path(contract.route.path(streaming.into()), model);
     match api_version {
         Some(version) if provider.name == "azure" && base.ends_with("/openai") => {
             format!("{base}/deployments/{}{path}?api-version={}", encoded(model), encoded(version))
@@ -50,13 +55,27 @@ pub(crate) fn address(
     }
 }
 
-fn usual_path(provider: &Provider, wire: &str, api_version: Option<&str>) -> &'static str {
-    match (provider.name, wire, api_version) {
-        ("azure", _, Some(_)) => "/openai",
-        ("azure", _, None) => "/openai/v1",
-        ("perplexity", ..) | (_, "ollama.chat" | "bedrock.converse", _) => "",
-        (_, "gemini.contents", _) => "/v1beta",
-        _ => "/v1",
+/// The path of a request, with its model where the wire names it there. Google's names may begin with the folder that
+/// they stand in.
+fn path(pattern: &str, model: &str) -> String {
+    let Some((before, after)) = pattern.split_once('*') else { return pattern.to_owned() };
+    let name = model.strip_prefix(before.trim_start_matches('/')).unwrap_or(model);
+    format!("{before}{}{after}", encoded(name))
+}
+
+/// What a path of a wire, with or without a model in it, was made from: the base before it and the model.
+pub(crate) fn apart<'a>(url: &'a str, pattern: &str) -> Option<(&'a str, Option<String>)> {
+    let Some((before, after)) = pattern.split_once('*') else { return Some((url.strip_suffix(pattern)?, None)) };
+    let (base, model) = url.strip_suffix(after)?.rsplit_once(before)?;
+    Some((base, Some(decoded(model))))
+}
+
+fn usual_path(provider: &Provider, contract: &Contract, api_version: Option<&str>) -> &'static str {
+    match (provider.name, api_version) {
+        ("azure", Some(_)) => "/openai",
+        ("azure", None) => "/openai/v1",
+        ("perplexity", _) => "",
+        _ => contract.route.base,
     }
 }
 
@@ -79,16 +98,15 @@ pub(crate) fn host_of(url: &str) -> &str {
 
 /// A text as a piece of a path: everything but letters, digits and `-._~` is written in hexadecimal.
 pub(crate) fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            _ => {
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
-    }
-    out
+    utf8_percent_encode(text, BEYOND_UNRESERVED).to_string()
+}
+
+/// Every byte but the unreserved ones of RFC 3986.
+const BEYOND_UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A piece of a path as it was before it was encoded; what is no escape stays as it is.
+pub(crate) fn decoded(piece: &str) -> String {
+    percent_decode_str(piece).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -96,7 +114,8 @@ mod tests {
     use super::*;
 
     fn of(provider: &str, wire: &str, base: &str, model: &str, version: Option<&str>, streaming: Streaming) -> String {
-        address(Provider::by_name(provider).unwrap(), wire, base, model, version, streaming)
+        let contract = turnkeep_codec::format::wire(wire).unwrap().contract();
+        address(Provider::by_name(provider).unwrap(), contract, base, model, version, streaming)
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::secret::Secret;
 
 /// Where a key comes from. The key itself stands in no configuration.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeySource {
     /// A variable of the environment.
     Env(String),

@@ -18,6 +18,7 @@ pub struct HttpOptions {
 
 impl Default for HttpOptions {
     fn default() -> HttpOptions {
+        // An answer may take minutes, a connection may not; no model says a gigabyte.
         HttpOptions { connect_timeout: Duration::from_secs(10), max_body: 1 << 30, proxy: Proxy::System, ca_file: None }
     }
 }

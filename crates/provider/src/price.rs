@@ -39,6 +39,6 @@ impl Prices {
         ];
         let costs =
             parts.into_iter().filter(|(tokens, _)| *tokens > 0).map(|(tokens, price)| price.per_million(tokens));
-        costs.reduce(|sum, cost| sum.plus(&cost)).or_else(|| Decimal::parse("0"))
+        costs.reduce(|sum, cost| sum + cost).or_else(|| Decimal::parse("0"))
     }
 }

@@ -1,6 +1,9 @@
 //! Takes keys out of what others say, before it is recorded or shown.
 
+mod escapes;
+
 use std::borrow::Cow;
+use std::ops::Range;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -18,9 +21,11 @@ const SHORTEST: usize = 4;
 /// a key where none is needed (`ollama`, `dummy`) are not, and they are part of plain text.
 const SHORTEST_IN_TEXT: usize = 8;
 
-/// Finds keys, in the spellings that they may have in a text: as they are, escaped in JSON, in an address, in base64.
+/// Finds keys, in the spellings that they may have in a text: as they are, with characters escaped as in JSON or in an
+/// address, in base64, in hexadecimal digits.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Scrubber {
+    keys: Vec<String>,
     spellings: Vec<String>,
 }
 
@@ -46,32 +51,58 @@ impl Scrubber {
         if bare.len() < SHORTEST {
             return;
         }
+        self.keys.push(bare.to_owned());
         let escaped = Json::from(bare).to_text();
-        let escaped = escaped.trim_matches('"');
-        let in_json = [bare.to_owned(), escaped.to_owned(), escaped.replace('/', "\\/")];
-        let in_addresses = [percent(bare, Case::Upper), percent(bare, Case::Lower)];
-        self.spellings.extend(in_json.into_iter().chain(in_addresses));
-        self.spellings
-            .extend(in_base64(bare.as_bytes()).into_iter().filter(|spelling| spelling.len() >= SHORTEST_IN_TEXT));
+        self.spellings.extend([bare.to_owned(), escaped.trim_matches('"').to_owned()]);
+        let encoded = in_base64(bare.as_bytes()).into_iter().chain(in_digits(bare.as_bytes()));
+        self.spellings.extend(encoded.filter(|spelling| spelling.len() >= SHORTEST_IN_TEXT));
         // The longest first: a key may be part of another.
         self.spellings.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         self.spellings.dedup();
     }
 
-    /// What is looked for, the longest first.
+    /// What is looked for as it stands, the longest first.
     pub(crate) fn spellings(&self) -> &[String] {
         &self.spellings
     }
 
+    /// Where a text has keys with escaped characters, in order.
+    pub(crate) fn escaped(&self, text: &[u8]) -> Vec<Range<usize>> {
+        if !escapes::has_escapes(text) {
+            return Vec::new();
+        }
+        let mut found: Vec<_> = self.keys.iter().flat_map(|key| escapes::found(key.as_bytes(), text)).collect();
+        found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+        let mut end = 0;
+        found.retain(|range| {
+            let is_new = range.start >= end;
+            end = end.max(range.end);
+            is_new
+        });
+        found
+    }
+
     /// Whether a key is in a text.
     pub fn finds(&self, text: &str) -> bool {
-        self.spellings.iter().any(|spelling| text.contains(spelling.as_str()))
+        let as_it_is = self.spellings.iter().any(|spelling| text.contains(spelling.as_str()));
+        as_it_is || !self.escaped(text.as_bytes()).is_empty()
     }
 
     /// The text without keys.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let found = self.spellings.iter().filter(|spelling| text.contains(spelling.as_str()));
-        found.fold(Cow::Borrowed(text), |text, spelling| Cow::Owned(text.replace(spelling.as_str(), HIDDEN)))
+        let text =
+            found.fold(Cow::Borrowed(text), |text, spelling| Cow::Owned(text.replace(spelling.as_str(), HIDDEN)));
+        let mut escaped = self.escaped(text.as_bytes());
+        if escaped.is_empty() {
+            return text;
+        }
+        let mut clean = text.into_owned();
+        // From the end, so that the places before stay where they are.
+        while let Some(range) = escaped.pop() {
+            clean.replace_range(range, HIDDEN);
+        }
+        Cow::Owned(clean)
     }
 
     /// Takes keys out of every text of a value, and says whether there was one.
@@ -106,7 +137,9 @@ impl Scrubber {
                 |length: &usize| spelling.as_bytes().get(..*length).is_some_and(|part| text.as_bytes().ends_with(part));
             (1..=longest).rev().find(begins).unwrap_or_default()
         };
-        self.spellings.iter().map(begun).max().unwrap_or_default()
+        let as_it_is = self.spellings.iter().map(begun);
+        let escaped = self.keys.iter().map(|key| escapes::begun(key.as_bytes(), text.as_bytes()));
+        as_it_is.chain(escaped).max().unwrap_or_default()
     }
 }
 
@@ -128,7 +161,7 @@ impl Pieces {
     /// The rest, now that no more comes. So much of a key that it could be one is not told.
     pub(crate) fn finish(&mut self) -> String {
         let rest = std::mem::take(&mut self.held);
-        if rest.len() < SHORTEST_IN_TEXT { rest } else { HIDDEN.to_owned() }
+        if escapes::length(rest.as_bytes()) < SHORTEST_IN_TEXT { rest } else { HIDDEN.to_owned() }
     }
 }
 
@@ -151,20 +184,10 @@ fn in_base64(key: &[u8]) -> Vec<String> {
     spellings
 }
 
-/// How the digits of an escape are written.
-#[derive(Clone, Copy)]
-enum Case {
-    Upper,
-    Lower,
-}
-
-fn percent(text: &str, case: Case) -> String {
-    let spelled = |byte: u8| match (byte, case) {
-        (b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~', _) => char::from(byte).to_string(),
-        (byte, Case::Upper) => format!("%{byte:02X}"),
-        (byte, Case::Lower) => format!("%{byte:02x}"),
-    };
-    text.bytes().map(spelled).collect()
+/// The bytes of a key in hexadecimal digits.
+fn in_digits(key: &[u8]) -> [String; 2] {
+    let lower: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    [lower.to_uppercase(), lower]
 }
 
 #[cfg(test)]
@@ -188,6 +211,11 @@ mod tests {
             "sk-planted\\/1?".to_owned(),
             "sk-planted%2F1%3F".to_owned(),
             "sk-planted%2f1%3f".to_owned(),
+            "%73k-planted%2f1?".to_owned(),
+            "sk\\u002dplanted\\u002F1?".to_owned(),
+            "\\\\u0073k-planted\\\\/1?".to_owned(),
+            "736b2d706c616e7465642f313f".to_owned(),
+            "736B2D706C616E7465642F313F".to_owned(),
             STANDARD.encode(KEY),
             URL_SAFE.encode(KEY),
             basic,
@@ -228,6 +256,20 @@ mod tests {
             told.push_str(&pieces.finish());
 
             assert_eq!(told, "say ******** or sk-plan, s", "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn pieces_give_the_text_without_an_escaped_key_they_share() {
+        let text = r"say \u0073k\u002Dplanted\/1%3f, C:\\users\\sam 100% \n";
+        for size in 1..text.len() {
+            let (mut pieces, mut told) = (Pieces::default(), String::new());
+            for piece in text.as_bytes().chunks(size) {
+                told.push_str(&pieces.push(std::str::from_utf8(piece).unwrap(), &scrubber()));
+            }
+            told.push_str(&pieces.finish());
+
+            assert_eq!(told, r"say ****, C:\\users\\sam 100% \n", "in pieces of {size}");
         }
     }
 

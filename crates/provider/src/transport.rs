@@ -4,7 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 
 use futures_core::Stream;
-use turnkeep_store::BoxFuture;
+use turnkeep_runtime::port::BoxFuture;
 
 use crate::secret::Secret;
 
@@ -95,6 +95,7 @@ pub struct TransportError {
 
 /// What failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TransportErrorKind {
     /// No connection: nothing was sent.
     Connect,

@@ -32,7 +32,7 @@ pub fn artifacts(name: &str, requests: &[Vec<u8>], runs: &[Ran]) -> Result<(Vec<
         let (bytes, losses) = turn_document(&ran.session)?;
         files.push(Artifact { name: numbered(name, "final_turn", place, "yaml"), bytes });
         // What a line says may depend on what was told before: each run tells only what is new.
-        let lines = event_lines_with(&ran.journal, &ran.heard);
+        let lines = event_lines_with(&ran.journal, &ran.pieces);
         let new = lines.iter().skip(told).map(|line| format!("{}\n", line.to_text())).collect::<String>();
         files.push(Artifact { name: numbered(name, "events", place, "ndjson"), bytes: new.into_bytes() });
         told = lines.len();

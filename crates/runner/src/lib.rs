@@ -1,15 +1,29 @@
-//! Runs fixtures: a session in, and out come the requests it made, what happened, and the session afterwards.
+//! Runs sessions: the calls that a terminal, a server and a library user share.
 //!
-//! A [`Fixture`] is a conversation and what is said next. [`run`] answers it with any model and with tools that a
-//! [`manifest`] lists; nothing here knows files but those that tools are.
+//! - A [`Fixture`] is a conversation and what is said next. [`run`] answers it with any model, and out come the requests
+//!   it made, what happened, and the session afterwards.
+//! - A [`Responder`] says who answers: an endpoint, a script, or a recording. Its [`Responder::agent`] opens conversations.
+//!   Tools that are programs come from a
+//!   [`manifest`]; they see a short list of variables and never a key.
+//!
+//! Nothing here knows files but the programs that tools are.
+//!
+//! # Features
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `http` | endpoints on the network |
 
 mod artifact;
 mod compare;
 mod duration;
-mod ear;
 mod environment;
 mod fixture;
 pub mod manifest;
+mod observer;
+mod pieces;
+mod process;
+mod responder;
 mod run;
 mod shell;
 mod tap;
@@ -18,6 +32,8 @@ pub use artifact::{Artifact, artifacts};
 pub use compare::difference;
 pub use environment::{Keys, Variable};
 pub use fixture::Fixture;
+pub use observer::{Observer, Progress};
+pub use responder::{Between, Responder, SCRIPTED, direct};
 pub use run::{Ran, Setup, run};
 pub use shell::ShellTool;
 pub use tap::Tap;

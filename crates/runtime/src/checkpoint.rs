@@ -5,14 +5,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use turnkeep_model::{ErrorKind, Snapshot};
+use turnkeep_model::{ErrorKind, Session, Slice, Snapshot};
 use turnkeep_store::disk::{Disk, LocalDisk};
-use turnkeep_store::{BoxFuture, Store, StoreExt};
+use turnkeep_store::{BoxFuture, Loaded};
 
-use crate::conversation::with_slice;
 use crate::error::{Error, Result};
-use crate::evaluations::{self, Cleared};
-use crate::ports::Ports;
+use crate::recorder::Recorder;
+use crate::slices::with_derived;
 
 /// What a loop evaluates.
 pub trait UserRequest: Send + Sync {
@@ -61,9 +60,9 @@ pub trait CheckpointHandler<R: ?Sized = str>: Send + Sync {
 }
 
 /// A handler with the request that it saves checkpoints of.
-pub(crate) struct Bound<R: ?Sized + ToOwned> {
-    pub(crate) handler: Arc<dyn CheckpointHandler<R>>,
-    pub(crate) request: R::Owned,
+struct Bound<R: ?Sized + ToOwned> {
+    handler: Arc<dyn CheckpointHandler<R>>,
+    request: R::Owned,
 }
 
 /// Saves the checkpoints of one request.
@@ -77,6 +76,51 @@ where
 {
     fn save<'a>(&'a self, snapshot: &'a Snapshot) -> BoxFuture<'a, Result<()>> {
         self.handler.save(self.request.borrow(), snapshot)
+    }
+}
+
+impl Recorder {
+    /// Saves checkpoints of this request from now on: when calls are about to run, when a step ends, and when the run does.
+    pub fn checkpoint_with<R>(&mut self, handler: Arc<dyn CheckpointHandler<R>>, request: &R)
+    where
+        R: ?Sized + ToOwned + 'static,
+        R::Owned: Send + Sync,
+    {
+        self.checkpoints = Some(Arc::new(Bound { handler, request: request.to_owned() }));
+    }
+
+    /// Saves the checkpoint, if there is to be one.
+    pub(crate) async fn checkpoint(&mut self) -> Result<()> {
+        let Some(saves) = self.checkpoints.clone() else {
+            return Ok(());
+        };
+        let lent = LentSession::of(&mut self.state);
+        saves.save(&lent.snapshot).await
+    }
+}
+
+/// The session of a recorder while a handler looks at it: moved into a snapshot, because a copy would take as long as the
+/// session is, at every step. It goes back when this is dropped, also where nobody waits for the handler any more.
+struct LentSession<'a> {
+    snapshot: Snapshot,
+    home: &'a mut Session,
+    /// Its slices without the derived ones.
+    slices: Vec<Slice>,
+}
+
+impl LentSession<'_> {
+    fn of(state: &mut Loaded) -> LentSession<'_> {
+        let session = std::mem::take(&mut state.session);
+        let slices = session.slices.clone();
+        let snapshot = Snapshot { session: with_derived(session), seq: state.seq };
+        LentSession { snapshot, home: &mut state.session, slices }
+    }
+}
+
+impl Drop for LentSession<'_> {
+    fn drop(&mut self) {
+        *self.home = std::mem::take(&mut self.snapshot.session);
+        self.home.slices = std::mem::take(&mut self.slices);
     }
 }
 
@@ -141,6 +185,7 @@ impl FileCheckpoints {
     /// The file of a request; an id that would leave the folder is refused.
     fn file(&self, request: &str) -> Result<PathBuf> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '@' | '+' | '=');
+        // It becomes a file name, to which an ending is added: 255 bytes is what file systems take.
         let fits =
             !request.is_empty() && request.len() <= 200 && !request.starts_with('.') && request.chars().all(plain);
         if !fits {
@@ -198,59 +243,6 @@ impl<R: UserRequest + ?Sized> CheckpointHandler<R> for FileCheckpoints {
                     Err(io("remove the checkpoint", &file, error))
                 }
                 _ => Ok(()),
-            }
-        })
-    }
-}
-
-/// Checkpoints in a store: the journal of a request's session is one at every place.
-#[derive(Clone)]
-pub struct StoreCheckpoints {
-    store: Arc<dyn Store>,
-    ports: Ports,
-}
-
-impl StoreCheckpoints {
-    /// In this store.
-    pub fn new(store: Arc<dyn Store>, ports: Ports) -> StoreCheckpoints {
-        StoreCheckpoints { store, ports }
-    }
-}
-
-impl<R: UserRequest + ?Sized> CheckpointHandler<R> for StoreCheckpoints {
-    fn load<'a>(&'a self, request: &'a R) -> BoxFuture<'a, Result<Option<Checkpoint>>> {
-        Box::pin(async move {
-            let latest = evaluations::latest(&*self.store, &request.id()).await?;
-            let open = latest.loaded.filter(|loaded| Cleared::of(&loaded.session).is_none());
-            Ok(open.map(|loaded| Checkpoint {
-                snapshot: Snapshot { session: with_slice(loaded.session), seq: loaded.seq },
-            }))
-        })
-    }
-
-    /// The journal is durable already; that this store has it is checked.
-    fn save<'a>(&'a self, request: &'a R, snapshot: &'a Snapshot) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let last = match &snapshot.session.id {
-                Some(id) => self.store.last(id).await.ok(),
-                None => None,
-            };
-            if last.is_none_or(|last| last < snapshot.seq) {
-                let what = format!("the store of the checkpoints lacks the session of request {}", request.id());
-                return Err(
-                    Error::new(ErrorKind::Mismatch, what).hint("run the session in the store of its checkpoints")
-                );
-            }
-            Ok(())
-        })
-    }
-
-    fn clear<'a>(&'a self, request: &'a R) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let latest = evaluations::latest(&*self.store, &request.id()).await?;
-            match latest.loaded.filter(|loaded| Cleared::of(&loaded.session).is_none()) {
-                Some(_) => evaluations::clear(&*self.store, &latest.id, &self.ports, Cleared::Checkpoint).await,
-                None => Ok(()),
             }
         })
     }

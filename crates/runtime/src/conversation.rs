@@ -1,221 +1,351 @@
-//! The conversation as a value of its own: folded from the journal, and a slice of every snapshot.
+//! One stored session and the agent that goes on with it: the one way in for a terminal, a server and a library user.
+//!
+//! A question takes one path, whoever asks it. It is recorded together with the beginning of a run, in one batch, before
+//! anything is sent; then the agent answers it. Where another process runs the session, the question is recorded for that
+//! process and its answer is waited for; nobody is fenced unless the caller says so. Whatever fails after the first write
+//! leaves the question in the session, unanswered, and [`Conversation::resume`] asks it.
+//!
+//! **Invariant: a question loads its session once.** The recorder that took the session up knows it; what is looked at
+//! afterwards comes from there, for as long as nobody else writes.
 
-mod read;
-mod restore;
+mod elsewhere;
+mod follow;
+mod open;
 
-use serde::{Deserialize, Serialize};
-use turnkeep_model::event::SessionChanged;
-use turnkeep_model::{Event, Json, Session, Slice, SlicePolicy};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::StreamExt;
+use turnkeep_model::{CallId, ErrorKind, Event, Loss, Seq, Session, SessionId, Usage};
+use turnkeep_store::{Loaded, Store, StoreExt};
+
+use crate::acquire::{Acquired, BusyRun, TakeOver};
+use crate::agent::{Agent, OpenedRun, RunStream, Stopped};
 use crate::error::{Error, Result};
+use crate::human::{self, ConsentDecision, KnownOutcome};
+use crate::input::Input;
+use crate::ports::Ports;
 use crate::recorder::Recorder;
-use crate::slices::SliceItem;
-use crate::typed;
+use crate::slices::{self, SliceItem};
+use crate::stop::StopSignal;
+use crate::tail::Tail;
 
-pub(crate) use restore::take_up;
-
-/// The tag of a session whose conversation is recorded.
-const RECORDED: &str = "conversation_recording";
-
-/// One message.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ConversationMessage {
-    /// `system`, `assistant`, `user` or `tool`.
-    pub role: String,
-    /// Its text.
-    pub content: String,
-    /// The calls it makes.
-    #[serde(default)]
-    pub tool_calls: Vec<ToolCallRecord>,
-    /// The call it answers.
-    #[serde(default)]
-    pub tool_call_id: Option<String>,
-    /// The tool's name, for results.
-    #[serde(default)]
-    pub name: Option<String>,
-    /// When it was written, with its zone. Absent only in conversations of sources that keep no times.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<String>,
-    /// Its id: the source's, or a UUID that follows from the evaluation and the place of the message.
-    #[serde(default)]
-    pub message_id: String,
-}
-
-/// A call that the assistant made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToolCallRecord {
-    /// Its id.
-    pub call_id: String,
-    /// The tool.
-    pub name: String,
-    /// The arguments as the model wrote them.
-    pub arguments: String,
-}
-
-/// An answer with the results of the tools it called.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ConversationTurn {
-    /// From 1, without gaps.
-    #[serde(default)]
-    pub turn_number: u32,
-    /// What the user said before it. The specification has no place for it.
-    #[serde(default)]
-    pub user_messages: Vec<ConversationMessage>,
-    /// The answer.
-    pub assistant_message: ConversationMessage,
-    /// The results.
-    #[serde(default)]
-    pub tool_messages: Vec<ConversationMessage>,
-    /// What the vendor answered.
-    #[serde(default, with = "typed::verbatim")]
-    pub provider_payload: Option<Json>,
-    /// The evaluation it belongs to.
-    #[serde(default)]
-    pub evaluation_id: String,
-    /// When it was begun.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<String>,
-}
-
-/// A whole conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ConversationState {
-    /// The evaluation. The runtime gives it the id of its session, so that the keys of its calls follow from it.
-    pub evaluation_id: String,
-    /// The prompt's namespace.
-    pub prompt_ns: String,
-    /// The prompt's key.
-    pub prompt_key: String,
-    /// The hash of the unrendered template, where it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prompt_hash: Option<String>,
-    /// The system text; an empty one stands for none.
-    pub system_message: ConversationMessage,
-    /// The turns.
-    #[serde(default)]
-    pub turns: Vec<ConversationTurn>,
-    /// What the user said that has no answer yet. The specification has no place for it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unanswered: Vec<ConversationMessage>,
-    /// When it was begun.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<String>,
-    /// Its id: a UUID that follows from the evaluation.
-    #[serde(default)]
-    pub state_id: String,
-}
-
-impl SliceItem for ConversationState {
-    const NAME: &'static str = "weakincentives.runtime.conversation:ConversationState";
-
-    fn folded(session: &Session) -> Option<Vec<ConversationState>> {
-        is_recorded(session).then(|| vec![ConversationState::of(session)])
-    }
-}
-
-/// From now on the conversation of this session is a slice of it: [`ConversationState::latest`] answers, and snapshots
-/// hold it.
+/// A stored session, and the agent that answers in it: [`Agent::open`]. Clones are the same conversation.
 ///
-/// # Errors
-/// Those of recording.
-pub async fn enable_conversation_recording(recorder: &mut Recorder) -> Result<()> {
-    recorder
-        .record_with(|state, _| {
-            if is_recorded(&state.session) {
-                return Ok(Vec::new());
-            }
-            let mut session = Session { tags: state.session.tags.clone(), ..Session::default() };
-            enable_in(&mut session);
-            Ok(vec![Event::from(SessionChanged { tags: Some(session.tags), ..SessionChanged::default() })])
-        })
-        .await
-        .map(drop)
+/// ```
+/// use turnkeep_runtime::port::Answer;
+/// use turnkeep_runtime::{Agent, Script};
+///
+/// # pollster::block_on(async {
+/// let script = Script::new("a model", vec![Answer::text("Hello!"), Answer::text("Still here.")]);
+/// let agent = Agent::builder().model(script).store("memory:").build()?;
+/// let talk = agent.open("first-session")?;
+///
+/// assert_eq!(talk.ask("Are you there?").await?.text.as_deref(), Some("Hello!"));
+/// assert_eq!(talk.ask("And now?").await?.text.as_deref(), Some("Still here."));
+/// assert_eq!(talk.session().await?.turns.len(), 2);
+/// # Ok::<(), turnkeep_runtime::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Conversation {
+    agent: Agent,
+    store: Arc<dyn Store>,
+    id: SessionId,
+    take_over: TakeOver,
+    on_busy: Option<Arc<OnBusy>>,
+    seen: Arc<Mutex<Seen>>,
 }
 
-/// Has the conversation of a session recorded from its beginning on.
-pub(crate) fn enable_in(session: &mut Session) {
-    if !is_recorded(session) {
-        session.tags.push((RECORDED.to_owned(), "on".to_owned()));
-    }
+type OnBusy = dyn Fn(&BusyRun) + Send + Sync;
+
+/// What this process knows of the stored session.
+#[derive(Default)]
+struct Seen {
+    /// Whether nobody can have stored anything yet: the id was just made.
+    is_new: bool,
+    /// The session, and the last record that is folded into it.
+    latest: Option<(Seq, Arc<Session>)>,
+    /// Where the journal stood when the last question was recorded.
+    asked_at: Option<Seq>,
 }
 
-pub(crate) fn is_recorded(session: &Session) -> bool {
-    session.tags.iter().any(|(key, _)| key == RECORDED)
-}
-
-/// The session with its conversation among its slices, where it is recorded.
-pub(crate) fn with_slice(mut session: Session) -> Session {
-    let Some(item) = item_of(&session) else {
-        return session;
-    };
-    match session.slices.iter_mut().find(|slice| slice.name == ConversationState::NAME) {
-        Some(slice) => slice.items = vec![item],
-        None => session.slices.push(Slice {
-            name: ConversationState::NAME.to_owned(),
-            version: Some(ConversationState::VERSION.to_owned()),
-            policy: Some(SlicePolicy::State),
-            items: vec![item],
-            ..Slice::default()
-        }),
-    }
-    session
-}
-
-fn item_of(session: &Session) -> Option<Json> {
-    is_recorded(session).then(|| typed::to_json(&ConversationState::of(session)).ok()).flatten()
-}
-
-/// Records the conversation as a slice where it is to be recorded and has changed since.
-pub(crate) async fn record(recorder: &mut Recorder) -> Result<()> {
-    recorder
-        .record_with(|state, _| {
-            let held = state.session.slices.iter().find(|slice| slice.name == ConversationState::NAME);
-            let Some(item) = item_of(&state.session) else {
-                return Ok(Vec::new());
-            };
-            if held.is_some_and(|slice| slice.items == [item.clone()]) {
-                return Ok(Vec::new());
-            }
-            Ok(vec![
-                crate::slices::change::<ConversationState>(turnkeep_model::event::SliceOp::Replace, vec![item]).into(),
-            ])
-        })
-        .await
-        .map(drop)
-}
-
-impl ConversationState {
-    /// The conversation of a session that records it, or that was restored from a snapshot which has one; `None` where
-    /// recording was not enabled.
-    pub fn latest(session: &Session) -> Option<ConversationState> {
-        if is_recorded(session) || read::came_with_one(session) {
-            return Some(ConversationState::of(session));
-        }
-        crate::slices::query(session).ok()?.pop()
+impl Conversation {
+    /// What becomes of a run of another process; it is left alone unless this says otherwise.
+    #[must_use]
+    pub fn with_take_over(mut self, take_over: TakeOver) -> Conversation {
+        self.take_over = take_over;
+        self
     }
 
-    /// Refuses turns that are not numbered 1, 2, 3 …
+    /// Calls this when a question has to wait for another process, which runs the session.
+    #[must_use]
+    pub fn on_busy(mut self, told: impl Fn(&BusyRun) + Send + Sync + 'static) -> Conversation {
+        self.on_busy = Some(Arc::new(told));
+        self
+    }
+
+    /// The same conversation, which another agent goes on with. The store stays the same.
+    #[must_use]
+    pub fn with_agent(mut self, agent: Agent) -> Conversation {
+        self.agent = agent;
+        self
+    }
+
+    /// Its session's id.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Who answers.
+    pub fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    /// Says something, and runs until there is an answer, a person is needed, or a rule stops it. Where another process
+    /// runs the session, what is said is recorded for it, and its answer is waited for.
     ///
     /// # Errors
-    /// [`Named::SnapshotRestore`](crate::Named::SnapshotRestore), naming the first number that is wrong.
-    pub fn check(&self) -> Result<()> {
-        match self.turns.iter().zip(1..).find(|(turn, due)| turn.turn_number != *due) {
-            None => Ok(()),
-            Some((turn, due)) => Err(Error::snapshot_restore(format_args!(
-                "the conversation has turn {} where turn {due} is due",
-                turn.turn_number
-            ))),
+    /// `Mismatch` where an open call lacks its tool; else those of [`Agent::run`]. That a model or a tool failed is no
+    /// error: [`Stopped::status`] says so.
+    pub async fn ask(&self, input: impl Into<Input>) -> Result<Stopped> {
+        self.ask_until(input, &StopSignal::default()).await
+    }
+
+    /// As [`Conversation::ask`], until someone asks this run to stop.
+    ///
+    /// # Errors
+    /// Those of [`Conversation::ask`].
+    pub async fn ask_until(&self, input: impl Into<Input>, stop: &StopSignal) -> Result<Stopped> {
+        let input = input.into();
+        let said = input.first_text().to_owned();
+        match self.record(input).await? {
+            Acquired::Here(recorder) => self.answer(*recorder, stop).await,
+            Acquired::Elsewhere(busy) => {
+                self.on_busy.iter().for_each(|told| told(&busy));
+                self.follow(&said, stop).await
+            }
         }
     }
 
-    /// The calls of the last turn that have no result.
-    pub fn pending(&self) -> Vec<&ToolCallRecord> {
-        let Some(last) = self.turns.last() else {
-            return Vec::new();
+    /// As [`Conversation::ask`], as a stream of what happens.
+    pub fn stream(&self, input: impl Into<Input>) -> RunStream {
+        let (talk, input, stop) = (self.clone(), input.into(), StopSignal::default());
+        RunStream::opening(stop.clone(), async move {
+            let said = input.first_text().to_owned();
+            talk.clone().begin_stream(talk.record(input).await?, said, stop).await
+        })
+    }
+
+    /// Goes on where the session stands: calls that are open, the answer that is due, or nothing.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` where another process runs the session; and those of [`Conversation::ask`].
+    pub async fn resume(&self) -> Result<Stopped> {
+        self.resume_until(&StopSignal::default()).await
+    }
+
+    /// As [`Conversation::resume`], until someone asks this run to stop.
+    ///
+    /// # Errors
+    /// Those of [`Conversation::resume`].
+    pub async fn resume_until(&self, stop: &StopSignal) -> Result<Stopped> {
+        self.answer(self.idle().await?, stop).await
+    }
+
+    /// As [`Conversation::resume`], as a stream of what happens.
+    pub fn resume_stream(&self) -> RunStream {
+        let (talk, stop) = (self.clone(), StopSignal::default());
+        RunStream::opening(stop.clone(), async move {
+            let acquired = Acquired::Here(Box::new(talk.idle().await?));
+            talk.begin_stream(acquired, String::new(), stop).await
+        })
+    }
+
+    /// Decides about a call that waits for consent. [`Conversation::resume`] goes on with it.
+    ///
+    /// # Errors
+    /// Those of [`human::decide`].
+    pub async fn decide(&self, call: &CallId, decision: &ConsentDecision) -> Result<Seq> {
+        human::decide(&*self.store, &self.id, call, decision, self.ports()).await
+    }
+
+    /// Says what became of a call that may have acted. [`Conversation::resume`] goes on with it.
+    ///
+    /// # Errors
+    /// Those of [`human::resolve`].
+    pub async fn resolve(&self, call: &CallId, known: &KnownOutcome) -> Result<Seq> {
+        human::resolve(&*self.store, &self.id, call, known, None, self.ports()).await
+    }
+
+    /// Follows the session after this record: what is stored, and then what happens in this process, over all runs.
+    pub fn tail(&self, after: Seq) -> Tail {
+        Tail::across_runs(self.store.clone(), &self.ports().hub, &self.id, after)
+    }
+
+    /// The place of its last record.
+    ///
+    /// # Errors
+    /// `NotFound` where nothing was said yet, and what the store says.
+    pub async fn last(&self) -> Result<Seq> {
+        Ok(self.store.last(&self.id).await?)
+    }
+
+    /// Whether anything of it is stored.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub async fn is_stored(&self) -> Result<bool> {
+        match self.last().await {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            last => last.map(|_| true),
+        }
+    }
+
+    /// The session as it is stored. It is read only where there is more of it than this process knows.
+    ///
+    /// # Errors
+    /// `NotFound` where nothing was said yet, and what the store says.
+    pub async fn session(&self) -> Result<Arc<Session>> {
+        let last = self.last().await?;
+        if let Some((seq, session)) = &self.seen().latest
+            && *seq == last
+        {
+            return Ok(session.clone());
+        }
+        Ok(self.saw(self.store.load(&self.id).await?))
+    }
+
+    /// The values of one kind of side-state.
+    ///
+    /// # Errors
+    /// Those of [`Conversation::session`], and `Corrupt` where a value is of another shape.
+    pub async fn slice<T: SliceItem>(&self) -> Result<Vec<T>> {
+        slices::query(&*self.session().await?)
+    }
+
+    /// What the turns from this one on used: with [`Stopped::first_turn`], what an answer took.
+    ///
+    /// # Errors
+    /// Those of [`Conversation::session`].
+    pub async fn usage_since(&self, first_turn: usize) -> Result<Usage> {
+        let mut usage = Usage::default();
+        self.session().await?.turns.iter().skip(first_turn).for_each(|turn| usage += &turn.usage);
+        Ok(usage)
+    }
+
+    /// Whether the last question is recorded, whatever became of it afterwards.
+    pub fn has_recorded_question(&self) -> bool {
+        self.asked_at().is_some()
+    }
+
+    /// What the last question could not tell its model.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub async fn losses(&self) -> Result<Vec<Loss>> {
+        let Some(asked_at) = self.asked_at() else {
+            return Ok(Vec::new());
         };
-        let answered = |call: &&ToolCallRecord| {
-            !last.tool_messages.iter().any(|message| message.tool_call_id.as_deref() == Some(&call.call_id))
+        let mut reading = self.store.read(&self.id, asked_at);
+        let mut losses = Vec::new();
+        while let Some(batch) = reading.next().await {
+            losses.extend(batch?.events.into_iter().filter_map(|entry| match entry.event {
+                Event::LossNoted(noted) => Some(noted.loss),
+                _ => None,
+            }));
+        }
+        Ok(losses)
+    }
+
+    fn ports(&self) -> &Ports {
+        self.agent.ports()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn asked_at(&self) -> Option<Seq> {
+        self.seen().asked_at
+    }
+
+    fn saw(&self, loaded: Loaded) -> Arc<Session> {
+        let session = Arc::new(loaded.session);
+        self.seen().latest = Some((loaded.seq, session.clone()));
+        session
+    }
+
+    /// Records what is said, and who runs the session from here on.
+    async fn record(&self, input: Input) -> Result<Acquired> {
+        self.seen().asked_at = None;
+        let acquired = self.take_up(input).await?;
+        let asked_at = match &acquired {
+            Acquired::Here(recorder) => recorder.seq(),
+            Acquired::Elsewhere(_) => self.last().await?,
         };
-        last.assistant_message.tool_calls.iter().filter(answered).collect()
+        self.seen().asked_at = Some(asked_at);
+        Ok(acquired)
+    }
+
+    async fn take_up(&self, input: Input) -> Result<Acquired> {
+        let mut is_new = self.seen().is_new;
+        loop {
+            let taken = match is_new {
+                true => self.create(input.clone()).await,
+                false => self.acquire(Some(input.clone())).await,
+            };
+            is_new = match &taken {
+                Err(error) if error.kind() == ErrorKind::NotFound && !is_new => true,
+                // Someone else began it at the same moment: what is said joins that session.
+                Err(error) if error.kind() == ErrorKind::Conflict && is_new => false,
+                _ => {
+                    self.seen().is_new = is_new && taken.is_err();
+                    return taken;
+                }
+            }
+        }
+    }
+
+    async fn acquire(&self, input: Option<Input>) -> Result<Acquired> {
+        let (store, ports) = (self.store.clone(), self.ports().clone());
+        Recorder::acquire_guarded(store, &self.id, input, ports, self.take_over, self.agent.guard()).await
+    }
+
+    async fn create(&self, input: Input) -> Result<Acquired> {
+        let session = Session { id: Some(self.id.clone()), ..self.agent.session_without_system() };
+        let input = input.after_system(self.agent.system());
+        let recorder = Recorder::create_asking(self.store.clone(), session, input, self.ports().clone()).await?;
+        Ok(Acquired::Here(Box::new(recorder)))
+    }
+
+    /// The recorder of a new run, where nobody else runs the session.
+    async fn idle(&self) -> Result<Recorder> {
+        match self.acquire(None).await? {
+            Acquired::Here(recorder) => Ok(*recorder),
+            Acquired::Elsewhere(busy) => Err(Error::new(ErrorKind::Conflict, busy.to_string())
+                .session(&self.id)
+                .hint("wait until it stops (`turnkeep tail ID --follow` shows it), or run it here with --take-over (`TakeOver::Always`)")),
+        }
+    }
+
+    /// Has what is open answered by whoever recorded it.
+    async fn answer(&self, mut recorder: Recorder, stop: &StopSignal) -> Result<Stopped> {
+        let stopped = self.agent.stopped_by(stop).resume(&mut recorder).await;
+        self.saw(std::mem::take(&mut recorder.state));
+        stopped
+    }
+
+    async fn begin_stream(self, acquired: Acquired, said: String, stop: StopSignal) -> Result<OpenedRun> {
+        match acquired {
+            Acquired::Here(recorder) => {
+                Ok(OpenedRun::here(*recorder, |recorder| Box::pin(async move { self.answer(recorder, &stop).await })))
+            }
+            Acquired::Elsewhere(busy) => {
+                self.on_busy.iter().for_each(|told| told(&busy));
+                let tail = self.tail(self.asked_at().unwrap_or_default());
+                let session = self.session().await?;
+                Ok(OpenedRun::elsewhere(busy, tail, &session, Box::pin(async move { self.follow(&said, &stop).await })))
+            }
+        }
     }
 }

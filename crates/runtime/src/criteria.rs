@@ -1,5 +1,7 @@
 //! Whether a run goes on after a step, and who decided.
 
+use std::sync::Arc;
+
 use turnkeep_model::status::{Continuation, Decision, Evaluation};
 use turnkeep_model::{FinishReason, Number, Session, StopReason, Turn};
 
@@ -28,12 +30,12 @@ pub trait Criterion: Send + Sync {
     fn name(&self) -> &str;
 
     /// What it says.
-    fn evaluate(&self, progress: &Progress<'_>) -> Said;
+    fn evaluate(&self, progress: &Progress<'_>) -> CriterionResult;
 }
 
 /// What a criterion said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct CriterionResult {
     /// The decision.
     pub decision: Decision,
     /// Why, in words.
@@ -42,109 +44,111 @@ pub struct Said {
     pub stop_reason: Option<StopReason>,
 }
 
-impl Said {
-    fn allow(reason: impl Into<String>) -> Said {
-        Said { decision: Decision::Allow, reason: reason.into(), stop_reason: None }
+impl CriterionResult {
+    fn allow(reason: impl Into<String>) -> CriterionResult {
+        CriterionResult { decision: Decision::Allow, reason: reason.into(), stop_reason: None }
     }
 
-    fn forbid(stop: StopReason, reason: impl Into<String>) -> Said {
-        Said { decision: Decision::Forbid, reason: reason.into(), stop_reason: Some(stop) }
+    fn forbid(stop: StopReason, reason: impl Into<String>) -> CriterionResult {
+        CriterionResult { decision: Decision::Forbid, reason: reason.into(), stop_reason: Some(stop) }
     }
 }
 
 /// A criterion made of a name and a function.
-pub struct Rule<F>(&'static str, F);
+pub struct FnCriterion<F>(&'static str, F);
 
-impl<F: Fn(&Progress<'_>) -> Said + Send + Sync> Rule<F> {
+impl<F: Fn(&Progress<'_>) -> CriterionResult + Send + Sync> FnCriterion<F> {
     /// A criterion of one's own.
-    pub fn new(name: &'static str, evaluate: F) -> Rule<F> {
-        Rule(name, evaluate)
+    pub fn new(name: &'static str, evaluate: F) -> FnCriterion<F> {
+        FnCriterion(name, evaluate)
     }
 }
 
-impl<F: Fn(&Progress<'_>) -> Said + Send + Sync> Criterion for Rule<F> {
+impl<F: Fn(&Progress<'_>) -> CriterionResult + Send + Sync> Criterion for FnCriterion<F> {
     fn name(&self) -> &str {
         self.0
     }
 
-    fn evaluate(&self, progress: &Progress<'_>) -> Said {
+    fn evaluate(&self, progress: &Progress<'_>) -> CriterionResult {
         (self.1)(progress)
     }
 }
 
 /// Goes on while the model calls tools.
 pub fn tool_call_presence() -> impl Criterion {
-    Rule("ToolCallPresenceCheck", |progress: &Progress<'_>| match crate::plan::calls(progress.turn).count() {
-        0 => {
-            Said { decision: Decision::Stop, reason: "No tool calls".into(), stop_reason: Some(StopReason::Completed) }
-        }
-        _ => Said { decision: Decision::Request, reason: "Tool calls present".into(), stop_reason: None },
+    FnCriterion("ToolCallPresenceCheck", |progress: &Progress<'_>| match crate::plan::calls(progress.turn).count() {
+        0 => CriterionResult {
+            decision: Decision::Stop,
+            reason: "No tool calls".into(),
+            stop_reason: Some(StopReason::Completed),
+        },
+        _ => CriterionResult { decision: Decision::Request, reason: "Tool calls present".into(), stop_reason: None },
     })
 }
 
 /// At most `limit` answers an exchange; the session's own limit counts if it has one.
 pub fn steps_limit(limit: u32) -> impl Criterion {
-    Rule("StepsLimit", move |progress: &Progress<'_>| {
+    FnCriterion("StepsLimit", move |progress: &Progress<'_>| {
         let own = progress.session.options.limits.steps.as_ref().and_then(Number::as_u64);
         let (steps, limit) = (u64::from(progress.steps), own.unwrap_or(u64::from(limit)));
         if steps >= limit {
-            Said::forbid(StopReason::StepsLimit, format!("Step {steps} exceeded limit {limit}"))
+            CriterionResult::forbid(StopReason::StepsLimit, format!("Step {steps} exceeded limit {limit}"))
         } else {
-            Said::allow(format!("Step {steps} of {limit}"))
+            CriterionResult::allow(format!("Step {steps} of {limit}"))
         }
     })
 }
 
 /// At most so many tokens, as the session's limits say.
 pub fn token_limit() -> impl Criterion {
-    Rule("TokenUsageLimit", |progress: &Progress<'_>| {
+    FnCriterion("TokenUsageLimit", |progress: &Progress<'_>| {
         let usage = &progress.session.usage;
         let used = usage.total.unwrap_or_else(|| usage.input.unwrap_or(0).saturating_add(usage.output.unwrap_or(0)));
         match progress.session.options.limits.tokens.as_ref().and_then(Number::as_u64) {
             Some(limit) if used >= limit => {
-                Said::forbid(StopReason::TokenLimit, format!("{used} tokens used, {limit} allowed"))
+                CriterionResult::forbid(StopReason::TokenLimit, format!("{used} tokens used, {limit} allowed"))
             }
-            _ => Said::allow(format!("{used} tokens used")),
+            _ => CriterionResult::allow(format!("{used} tokens used")),
         }
     })
 }
 
 /// At most so much money, as the session's limits say.
 pub fn cost_limit() -> impl Criterion {
-    Rule("CostLimit", |progress: &Progress<'_>| {
+    FnCriterion("CostLimit", |progress: &Progress<'_>| {
         match (&progress.session.usage.cost, &progress.session.options.limits.cost) {
             (Some(cost), Some(limit)) if cost.at_least(limit) => {
-                Said::forbid(StopReason::CostLimit, format!("{cost} spent, {limit} allowed"))
+                CriterionResult::forbid(StopReason::CostLimit, format!("{cost} spent, {limit} allowed"))
             }
-            _ => Said::allow("Within the cost limit"),
+            _ => CriterionResult::allow("Within the cost limit"),
         }
     })
 }
 
 /// At most so many seconds over all runs, and not past a deadline, as the session's limits say.
 pub fn time_limit() -> impl Criterion {
-    Rule("ExecutionTimeLimit", |progress: &Progress<'_>| {
+    FnCriterion("ExecutionTimeLimit", |progress: &Progress<'_>| {
         let limits = &progress.session.options.limits;
         let (ran, past) = (progress.seconds, limits.deadline.as_ref().and_then(turnkeep_model::Time::instant));
         if past.is_some_and(|deadline| deadline <= progress.now) {
-            return Said::forbid(StopReason::TimeLimit, "The deadline has passed");
+            return CriterionResult::forbid(StopReason::TimeLimit, "The deadline has passed");
         }
         match limits.seconds.as_ref().map(Number::as_f64) {
             Some(limit) if ran >= limit => {
-                Said::forbid(StopReason::TimeLimit, format!("Ran {ran:.1} s, {limit} s allowed"))
+                CriterionResult::forbid(StopReason::TimeLimit, format!("Ran {ran:.1} s, {limit} s allowed"))
             }
-            _ => Said::allow(format!("Ran {ran:.1} s")),
+            _ => CriterionResult::allow(format!("Ran {ran:.1} s")),
         }
     })
 }
 
 /// At most `limit` tries in a row without an answer.
 pub fn retry_limit(limit: u32) -> impl Criterion {
-    Rule("RetryLimit", move |progress: &Progress<'_>| {
+    FnCriterion("RetryLimit", move |progress: &Progress<'_>| {
         if progress.retries > limit {
-            Said::forbid(StopReason::RetryLimit, format!("{} tries, {limit} allowed", progress.retries))
+            CriterionResult::forbid(StopReason::RetryLimit, format!("{} tries, {limit} allowed", progress.retries))
         } else {
-            Said::allow(format!("{} tries", progress.retries))
+            CriterionResult::allow(format!("{} tries", progress.retries))
         }
     })
 }
@@ -152,47 +156,47 @@ pub fn retry_limit(limit: u32) -> impl Criterion {
 /// Stops where a turn ran into an error. An error belongs to the attempt that had it: once there is an answer, a later
 /// attempt has overcome it.
 pub fn error_presence() -> impl Criterion {
-    Rule("ErrorPresenceCheck", |progress: &Progress<'_>| {
+    FnCriterion("ErrorPresenceCheck", |progress: &Progress<'_>| {
         let answered = progress.turn.blocks.iter().any(turnkeep_model::Block::is_answer);
         match progress.turn.errors.first() {
-            Some(_) if !answered => Said::forbid(StopReason::Error, "The step ran into an error"),
-            Some(_) => Said::allow("A later attempt overcame the error"),
-            None => Said::allow("No errors"),
+            Some(_) if !answered => CriterionResult::forbid(StopReason::Error, "The step ran into an error"),
+            Some(_) => CriterionResult::allow("A later attempt overcame the error"),
+            None => CriterionResult::allow("No errors"),
         }
     })
 }
 
 /// Stops at answers that ended so.
 pub fn finish_reason(stops: Vec<FinishReason>) -> impl Criterion {
-    Rule("FinishReasonCheck", move |progress: &Progress<'_>| match &progress.turn.finish {
-        Some(finish) if stops.contains(&finish.reason) => Said {
+    FnCriterion("FinishReasonCheck", move |progress: &Progress<'_>| match &progress.turn.finish {
+        Some(finish) if stops.contains(&finish.reason) => CriterionResult {
             decision: Decision::Stop,
             reason: format!("The answer ended with {}", finish.reason.as_str()),
             stop_reason: Some(StopReason::FinishReason),
         },
-        _ => Said::allow("The answer may be followed by another"),
+        _ => CriterionResult::allow("The answer may be followed by another"),
     })
 }
 
 /// Stops when someone asked for it.
 pub fn stop_asked() -> impl Criterion {
-    Rule("StopRequested", |progress: &Progress<'_>| {
+    FnCriterion("StopRequested", |progress: &Progress<'_>| {
         if progress.stop_asked {
-            Said::forbid(StopReason::UserRequested, "Someone asked to stop")
+            CriterionResult::forbid(StopReason::UserRequested, "Someone asked to stop")
         } else {
-            Said::allow("Nobody asked to stop")
+            CriterionResult::allow("Nobody asked to stop")
         }
     })
 }
 
 /// Stops when the model makes the same calls `limit` times in a row.
 pub fn repetition(limit: usize) -> impl Criterion {
-    Rule("RepetitionGuard", move |progress: &Progress<'_>| {
+    FnCriterion("RepetitionGuard", move |progress: &Progress<'_>| {
         let same = same_calls_in_a_row(progress.session);
         if same >= limit.max(2) {
-            Said::forbid(StopReason::Guard, format!("The same calls {same} times in a row"))
+            CriterionResult::forbid(StopReason::Guard, format!("The same calls {same} times in a row"))
         } else {
-            Said::allow("The calls differ")
+            CriterionResult::allow("The calls differ")
         }
     })
 }
@@ -208,21 +212,21 @@ fn same_calls_in_a_row(session: &Session) -> usize {
 }
 
 /// The usual criteria: errors, stop requests, the session's limits, `steps` answers an exchange, and tool calls.
-pub fn usual(steps: u32) -> Vec<Box<dyn Criterion>> {
+pub fn usual(steps: u32) -> Vec<Arc<dyn Criterion>> {
     vec![
-        Box::new(error_presence()),
-        Box::new(stop_asked()),
-        Box::new(steps_limit(steps)),
-        Box::new(token_limit()),
-        Box::new(cost_limit()),
-        Box::new(time_limit()),
-        Box::new(repetition(8)),
-        Box::new(tool_call_presence()),
+        Arc::new(error_presence()),
+        Arc::new(stop_asked()),
+        Arc::new(steps_limit(steps)),
+        Arc::new(token_limit()),
+        Arc::new(cost_limit()),
+        Arc::new(time_limit()),
+        Arc::new(repetition(8)),
+        Arc::new(tool_call_presence()),
     ]
 }
 
 /// Asks every criterion, and resolves what they say.
-pub fn evaluate(criteria: &[Box<dyn Criterion>], progress: &Progress<'_>) -> Continuation {
+pub fn evaluate(criteria: &[Arc<dyn Criterion>], progress: &Progress<'_>) -> Continuation {
     let evaluations = criteria.iter().map(|criterion| {
         let said = criterion.evaluate(progress);
         Evaluation {

@@ -6,10 +6,23 @@ use std::sync::Arc;
 
 use turnkeep_model::{CallId, ErrorKind, Seq, SessionId};
 
+use crate::port::{ModelError, ToolError};
+
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why something did not succeed, where, and what helps. It never shows a session's content.
+///
+/// ```
+/// use turnkeep_model::ErrorKind;
+/// use turnkeep_runtime::Error;
+///
+/// fn read(path: &str) -> Result<String, Error> {
+///     Ok(std::fs::read_to_string(path)?)
+/// }
+///
+/// assert_eq!(read("/nowhere/at/all").unwrap_err().kind(), ErrorKind::Io);
+/// ```
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
 
@@ -28,10 +41,10 @@ struct Inner {
 #[non_exhaustive]
 pub enum Named {
     /// `ConversationStateMismatch`: the prompt, or the conversation, is not the one of the checkpoint. Restart the request
-    /// with [`MainLoop::restart`](crate::MainLoop::restart).
+    /// with `MainLoop::restart`.
     ConversationStateMismatch,
     /// `SnapshotRestoreError`: a snapshot is damaged or incomplete. Restart the request with
-    /// [`MainLoop::restart`](crate::MainLoop::restart).
+    /// `MainLoop::restart`.
     SnapshotRestore,
     /// `ToolIdempotencyError`: a tool may have acted and cannot safely run again. A person decides with
     /// [`human::resolve`](crate::human::resolve).
@@ -177,6 +190,12 @@ impl From<turnkeep_store::Error> for Error {
     }
 }
 
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Error {
+        Error::new(ErrorKind::Io, error.to_string()).because(error)
+    }
+}
+
 impl From<turnkeep_model::Error> for Error {
     fn from(error: turnkeep_model::Error) -> Error {
         let made = Error::new(error.kind(), error.to_string());
@@ -184,6 +203,28 @@ impl From<turnkeep_model::Error> for Error {
             Some(hint) => made.hint(hint).because(error),
             None => made.because(error),
         }
+    }
+}
+
+impl From<ModelError> for Error {
+    fn from(error: ModelError) -> Error {
+        let kind = match error.retry_after {
+            Some(_) => ErrorKind::Unavailable,
+            None => ErrorKind::Unsupported,
+        };
+        Error::new(kind, error.to_string())
+    }
+}
+
+impl From<ToolError> for Error {
+    fn from(error: ToolError) -> Error {
+        Error::new(ErrorKind::Unavailable, error.to_string())
+    }
+}
+
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Error {
+        Error::new(ErrorKind::Corrupt, error.to_string()).because(error)
     }
 }
 

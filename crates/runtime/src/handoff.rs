@@ -1,18 +1,21 @@
 //! Handing a session over to another agent.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use turnkeep_model::event::{LogAdded, RunStopped, SessionChanged};
+use turnkeep_model::event::{LogAdded, RunStopped, SessionChanged, ToolIntended};
+use turnkeep_model::ledger::LedgerEntry;
 use turnkeep_model::status::Handoff;
-use turnkeep_model::{Author, Parent, Session, SessionId, Status, Turn};
+use turnkeep_model::{Author, CallId, Event, Ledger, Parent, Session, SessionId, Status, Turn};
 use turnkeep_store::Store;
 
 use crate::error::Result;
+use crate::plan::{calls, results};
 use crate::recorder::Recorder;
 
 /// How much of the history the other agent is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Carry {
+pub enum HandoffHistory {
     /// All of it.
     #[default]
     Everything,
@@ -30,7 +33,7 @@ pub async fn handoff(
     store: Arc<dyn Store>,
     to: &str,
     reason: Option<&str>,
-    carry: Carry,
+    carry: HandoffHistory,
 ) -> Result<Recorder> {
     let before = from.session().clone();
     let log =
@@ -46,8 +49,9 @@ pub async fn handoff(
         turns: carried(&before, carry),
         ..Session::default()
     };
+    let open = open_calls(from.ledger(), &child);
     let status = Status::from(Handoff { to: to.to_owned(), reason: reason.map(str::to_owned) });
-    let child = Recorder::create(store, child, from.ports().clone()).await?;
+    let child = Recorder::create_with(store, child, None, open, from.ports().clone()).await?;
     from.record_with(|_, recorder| {
         let stopped = RunStopped {
             run: Some(recorder.run().clone()),
@@ -62,14 +66,32 @@ pub async fn handoff(
     Ok(child)
 }
 
-fn carried(session: &Session, carry: Carry) -> Vec<Turn> {
+fn carried(session: &Session, carry: HandoffHistory) -> Vec<Turn> {
     match carry {
-        Carry::Everything => session.turns.clone(),
-        Carry::LastMessage => {
+        HandoffHistory::Everything => session.turns.clone(),
+        HandoffHistory::LastMessage => {
             let by_user = |turn: &&Turn| turn.blocks.iter().any(|block| block.author == Author::User);
             let last = session.turns.iter().rev().find(by_user);
             let said = |turn: &Turn| turn.blocks.iter().filter(|block| block.author == Author::User).cloned().collect();
             last.map(|turn| Turn { blocks: said(turn), ..Turn::default() }).into_iter().collect()
         }
     }
+}
+
+/// That calls which the session carries open may have begun, under the keys they had.
+fn open_calls(ledger: &Ledger, session: &Session) -> Vec<Event> {
+    let ended: HashSet<&CallId> = session.turns.iter().flat_map(results).collect();
+    let calls = session.turns.iter().flat_map(calls).filter(|call| !ended.contains(&call.call));
+    let begun = calls.filter_map(|call| ledger.get(&call.call)).filter(|entry| entry.settled.is_none());
+    let intended = |entry: &LedgerEntry| {
+        ToolIntended {
+            call: entry.call.clone(),
+            effect: entry.effect,
+            key: entry.key.clone(),
+            attempt: Some(entry.attempts),
+            duplicate_of: entry.duplicate_of.clone(),
+        }
+        .into()
+    };
+    begun.map(intended).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
-use turnkeep_model::{Batch, Event, Seq, SessionId};
+use turnkeep_model::{Batch, Event, RunId, Seq, SessionId};
 
 use crate::port::Delta;
 
@@ -21,7 +21,7 @@ pub struct Hub {
 
 /// What a subscriber hears.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Heard {
+pub enum HubItem {
     /// Records that are durable.
     Batch(Arc<Batch>),
     /// A piece of an answer on its way. It carries no place, and is void when its block arrives.
@@ -41,6 +41,8 @@ struct Channels(Mutex<Subscribers>);
 struct Subscribers {
     /// By a number of their own, so that one that goes is found at once.
     by_session: HashMap<SessionId, HashMap<u64, Arc<Queue>>>,
+    /// The run of every session that goes on in this process, as far as was published here.
+    runs: HashMap<SessionId, RunId>,
     next: u64,
 }
 
@@ -64,7 +66,7 @@ struct Queue {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    items: VecDeque<Heard>,
+    items: VecDeque<HubItem>,
     heard: Seq,
     lagging: bool,
     ended: bool,
@@ -83,7 +85,7 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, item: Heard) {
+    fn push(&self, item: HubItem) {
         let mut waiting = self.lock();
         if waiting.ended {
             return;
@@ -111,13 +113,13 @@ impl Queue {
 }
 
 impl Waiting {
-    fn pop(&mut self) -> Option<Heard> {
+    fn pop(&mut self) -> Option<HubItem> {
         if self.lagging {
             self.lagging = false;
-            return Some(Heard::Lagged { resume_from: self.heard });
+            return Some(HubItem::Lagged { resume_from: self.heard });
         }
         let item = self.items.pop_front()?;
-        if let Heard::Batch(batch) = &item {
+        if let HubItem::Batch(batch) = &item {
             self.heard = batch.last();
         }
         Some(item)
@@ -152,13 +154,19 @@ impl Hub {
 
     /// Tells of records that are durable.
     pub fn publish(&self, session: &SessionId, batch: &Batch) {
-        let subscribers = self.channels.lock();
+        let mut subscribers = self.channels.lock();
+        let change = run_change(batch);
+        match &change {
+            Some(RunChange::Began(run)) => drop(subscribers.runs.insert(session.clone(), run.clone())),
+            Some(RunChange::Ended) => drop(subscribers.runs.remove(session)),
+            None => {}
+        }
         let Some(queues) = subscribers.by_session.get(session) else {
             return;
         };
         let batch = Arc::new(batch.clone());
-        queues.values().for_each(|queue| queue.push(Heard::Batch(batch.clone())));
-        if stops_the_run(&batch) {
+        queues.values().for_each(|queue| queue.push(HubItem::Batch(batch.clone())));
+        if matches!(change, Some(RunChange::Ended)) {
             queues.values().for_each(|queue| queue.run_ended());
         }
     }
@@ -166,26 +174,41 @@ impl Hub {
     /// Tells of a piece of an answer.
     pub fn publish_delta(&self, session: &SessionId, delta: &Delta) {
         if let Some(queues) = self.channels.lock().by_session.get(session) {
-            queues.values().for_each(|queue| queue.push(Heard::Delta(delta.clone())));
+            queues.values().for_each(|queue| queue.push(HubItem::Delta(delta.clone())));
         }
     }
 
-    /// Tells that a run ended without a record of it: its recorder was dropped.
-    pub(crate) fn run_dropped(&self, session: &SessionId) {
-        if let Some(queues) = self.channels.lock().by_session.get(session) {
+    /// Notes that a run goes on here whose beginning was recorded by someone else.
+    pub(crate) fn run_claimed(&self, session: &SessionId, run: &RunId) {
+        self.channels.lock().runs.insert(session.clone(), run.clone());
+    }
+
+    /// Tells that a run ended without a record of it: its recorder was dropped. Where another run of this process has taken
+    /// the session over, that one is heard on.
+    pub(crate) fn run_dropped(&self, session: &SessionId, run: &RunId) {
+        let mut subscribers = self.channels.lock();
+        if subscribers.runs.get(session) != Some(run) {
+            return;
+        }
+        subscribers.runs.remove(session);
+        if let Some(queues) = subscribers.by_session.get(session) {
             queues.values().for_each(|queue| queue.run_ended());
         }
     }
 }
 
-/// Whether no run goes on after this batch.
-fn stops_the_run(batch: &Batch) -> bool {
-    let last = batch.events.iter().rev().find_map(|entry| match &entry.event {
-        Event::RunStopped(_) => Some(true),
-        Event::RunStarted(_) => Some(false),
+/// What a batch says of the runs of its session, after all of it.
+pub(crate) enum RunChange {
+    Began(RunId),
+    Ended,
+}
+
+pub(crate) fn run_change(batch: &Batch) -> Option<RunChange> {
+    batch.events.iter().rev().find_map(|entry| match &entry.event {
+        Event::RunStopped(_) => Some(RunChange::Ended),
+        Event::RunStarted(started) => started.run.id.clone().map(RunChange::Began),
         _ => None,
-    });
-    last.unwrap_or(false)
+    })
 }
 
 /// A stream of what is published about one session. It ends when the run does, or with the hub.
@@ -199,8 +222,13 @@ pub struct Subscription {
 
 impl Subscription {
     /// What is there already, without waiting.
-    pub fn try_next(&mut self) -> Option<Heard> {
+    pub fn try_next(&mut self) -> Option<HubItem> {
         self.queue.lock().pop()
+    }
+
+    /// Whether this run of the session goes on in the process of the hub.
+    pub(crate) fn hears_run(&self, run: &RunId) -> bool {
+        self.channels.upgrade().is_some_and(|channels| channels.lock().runs.get(&self.session) == Some(run))
     }
 }
 
@@ -220,9 +248,9 @@ impl Drop for Subscription {
 }
 
 impl Stream for Subscription {
-    type Item = Heard;
+    type Item = HubItem;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Heard>> {
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<HubItem>> {
         let mut waiting = self.queue.lock();
         match waiting.pop() {
             Some(item) => Poll::Ready(Some(item)),

@@ -1,138 +1,25 @@
 //! What people do to a session from any process: say something, consent, decide.
 
+use sha2::{Digest, Sha256};
 use turnkeep_model::event::{
-    ApprovalGiven, BlockAdded, Resolution, SessionChanged, ToolResolved, ToolSettled, TurnOpened, Verdict,
+    ApprovalGiven, BlockAdded, Resolution, SessionChanged, ToolResolved, ToolSettled, Verdict,
 };
+use turnkeep_model::json::Node;
 use turnkeep_model::status::Pending;
 use turnkeep_model::{
-    Author, Block, Body, CallId, ErrorKind, EvaluationId, Event, Options, Outcome, Seq, Session, SessionId, Status,
-    Time, ToolCall, ToolResult, Turn,
+    Block, Body, CallId, ErrorKind, Event, Json, Object, Outcome, Seq, Session, SessionId, Status, Time, ToolCall,
+    canon,
 };
 use turnkeep_store::{Loaded, Store};
 
 use crate::error::{Error, Result};
+use crate::input::input_events;
 use crate::port::ToolOutput;
 use crate::ports::Ports;
-use crate::recorder::post;
+use crate::post::post;
+use crate::tool_result::{result_block, succeeded};
 
-/// What someone says to an agent.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Input {
-    /// The content.
-    pub blocks: Vec<Block>,
-    /// Settings of the answer to it that differ from the session's.
-    pub options: Options,
-}
-
-impl Input {
-    /// Refuses to say nothing: a model that is asked nothing answers anything.
-    pub(crate) fn check(&self) -> Result<()> {
-        if self.blocks.is_empty() {
-            return Err(Error::new(ErrorKind::Unsupported, "there is nothing to say")
-                .hint("say something, or resume the session to go on with what is due"));
-        }
-        Ok(())
-    }
-}
-
-impl From<Vec<Block>> for Input {
-    fn from(blocks: Vec<Block>) -> Input {
-        Input { blocks, options: Options::default() }
-    }
-}
-
-impl From<&str> for Input {
-    fn from(text: &str) -> Input {
-        vec![Block::text(Author::User, text)].into()
-    }
-}
-
-impl From<String> for Input {
-    fn from(text: String) -> Input {
-        text.as_str().into()
-    }
-}
-
-/// Ordinals that are left free for an answer that is on its way.
-const ROOM: u32 = 1024;
-
-/// The events of saying something. It joins the turn that waits for an answer; where one is on its way or given, it opens
-/// the next.
-pub(crate) fn saying(state: &Loaded, input: &Input, now: &Time) -> Vec<Event> {
-    let session = &state.session;
-    let open = session.turns.last().filter(|last| !last.blocks.iter().any(Block::is_answer));
-    let last = u32::try_from(session.turns.len()).unwrap_or(u32::MAX);
-    let flying = in_flight(state).filter(|turn| turn.saturating_add(1) >= last);
-    let mut events = Vec::new();
-    let mut ordinal = next_ordinal(session, session.turns.len());
-    let mut turn = last.saturating_sub(1);
-    if flying == Some(last) {
-        // The answer on its way has no turn yet; it gets its own, before this one.
-        events.push(TurnOpened { turn: Box::new(next_turn(session)) }.into());
-        turn = last;
-    }
-    if flying.is_some() {
-        ordinal = ordinal.saturating_add(ROOM);
-    }
-    if open.is_none() || flying.is_some() {
-        let opened = Turn { options: input.options.clone(), ..next_turn(session) };
-        events.push(TurnOpened { turn: Box::new(opened) }.into());
-        turn = if session.turns.is_empty() && flying.is_none() { 0 } else { turn.saturating_add(1) };
-    }
-    events.extend(input.blocks.iter().map(|block| {
-        let mut block = block.clone();
-        block.message.ordinal = ordinal.saturating_add(block.message.ordinal);
-        block.message.time.get_or_insert_with(|| now.clone());
-        BlockAdded { turn, block }.into()
-    }));
-    events
-}
-
-/// A turn that follows those of a session: of the same evaluation, where one evaluates a prompt.
-pub(crate) fn next_turn(session: &Session) -> Turn {
-    let own = session.id.as_ref().filter(|_| session.prompt.is_some()).map(|id| EvaluationId::new(id.as_str()));
-    let evaluation = session.turns.last().and_then(|last| last.evaluation.clone()).or(own);
-    Turn { evaluation, ..Turn::default() }
-}
-
-/// The turn of an answer that a run may be waiting for.
-fn in_flight(state: &Loaded) -> Option<u32> {
-    let asked = state.ledger.asked()?;
-    let running = state.session.runs.last().is_some_and(|run| run.status.is_none());
-    let answered = state.session.turns.get(asked as usize).is_some_and(|turn| turn.blocks.iter().any(Block::is_answer));
-    (running && !answered).then_some(asked)
-}
-
-/// The ordinal of the next message of the turn before which `turns` turns stand, or of the last of them.
-pub(crate) fn next_ordinal(session: &Session, turns: usize) -> u32 {
-    let mut before = session.turns.iter().take(turns).rev();
-    before.find_map(last_place).map_or(0, |highest| highest.saturating_add(1))
-}
-
-/// The last ordinal that a turn has, or keeps for the results of its calls.
-fn last_place(turn: &Turn) -> Option<u32> {
-    let taken = turn.blocks.iter().map(|block| block.message.ordinal).max()?;
-    let calls = u32::try_from(crate::plan::calls(turn).count()).unwrap_or(u32::MAX);
-    Some(place_of_calls(turn).map_or(taken, |at| taken.max(at.saturating_add(calls))))
-}
-
-fn place_of_calls(turn: &Turn) -> Option<u32> {
-    let calls = turn.blocks.iter().filter(|block| matches!(block.body, Body::ToolCall(_)));
-    calls.map(|block| block.message.ordinal).max()
-}
-
-/// Results follow their calls in the order of the calls, however they ended: so a request does not depend on which tool
-/// was faster, and nobody's words come between.
-fn place_of_result(session: &Session, turn: u32, call: &CallId) -> u32 {
-    let own = session.turns.get(turn as usize);
-    let made = own.and_then(|own| crate::plan::calls(own).position(|made| made.call == *call));
-    let (Some(at), Some(base)) = (made, own.and_then(place_of_calls)) else {
-        return next_ordinal(session, turn as usize + 1);
-    };
-    let wanted = base.saturating_add(1).saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
-    let later = session.turns.iter().skip(turn as usize + 1).flat_map(|turn| &turn.blocks);
-    later.map(|block| block.message.ordinal).min().map_or(wanted, |later| wanted.min(later))
-}
+pub use crate::input::Input;
 
 /// Says something to a session, also while an agent runs it: nothing is lost, and nothing is poisoned.
 ///
@@ -142,7 +29,7 @@ pub async fn say(store: &dyn Store, id: &SessionId, ports: &Ports, input: impl I
     let input = input.into();
     input.check()?;
     let now = Time::from_instant(ports.clock.now());
-    post(store, id, ports, |state| Ok(awake(state, saying(state, &input, &now)))).await
+    post(store, id, ports, |state| Ok(awake(state, input_events(state, &input, &now)))).await
 }
 
 /// A session that rests is to be run again, and says so to whoever looks for work.
@@ -157,7 +44,7 @@ pub(crate) fn awake(state: &Loaded, mut events: Vec<Event>) -> Vec<Event> {
 
 /// A person's decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judgement {
+pub struct ConsentDecision {
     /// The decision.
     pub verdict: Verdict,
     /// The digest of what the person saw; `None` where it is what is asked for now.
@@ -170,21 +57,43 @@ pub struct Judgement {
     pub reason: Option<String>,
 }
 
-impl Judgement {
+impl ConsentDecision {
     /// It may be called.
-    pub fn approve() -> Judgement {
-        Judgement { verdict: Verdict::Approve, digest: None, arguments: None, by: None, reason: None }
+    pub fn approve() -> ConsentDecision {
+        ConsentDecision { verdict: Verdict::Approve, digest: None, arguments: None, by: None, reason: None }
     }
 
     /// It may be called with these arguments.
-    pub fn edit(arguments: impl Into<String>) -> Judgement {
-        Judgement { verdict: Verdict::Edit, arguments: Some(arguments.into()), ..Judgement::approve() }
+    pub fn edit(arguments: impl Into<String>) -> ConsentDecision {
+        ConsentDecision { verdict: Verdict::Edit, arguments: Some(arguments.into()), ..ConsentDecision::approve() }
     }
 
     /// It may not be called.
-    pub fn deny(reason: impl Into<String>) -> Judgement {
-        Judgement { verdict: Verdict::Deny, reason: Some(reason.into()), ..Judgement::approve() }
+    pub fn deny(reason: impl Into<String>) -> ConsentDecision {
+        ConsentDecision { verdict: Verdict::Deny, reason: Some(reason.into()), ..ConsentDecision::approve() }
     }
+}
+
+/// The digest of what a person is shown of a call: SHA-256 in hex, over the canonical JSON of its tool and arguments.
+///
+/// A page that shows a call can make it anew and send it with the decision, which then counts for nothing else. Arguments
+/// that are no JSON count as a text.
+///
+/// ```
+/// use turnkeep_runtime::human::approval_digest;
+///
+/// assert_eq!(approval_digest("pay", r#"{"to":"ada","sum":5}"#), approval_digest("pay", r#"{ "sum": 5, "to": "ada" }"#));
+/// ```
+pub fn approval_digest(tool: &str, arguments: &str) -> String {
+    let told = turnkeep_model::json::parse(arguments).map_or_else(|_| arguments.into(), Node::into_json);
+    let shown: Object = [("tool", Json::from(tool)), ("arguments", told)].into_iter().collect();
+    let digest = Sha256::digest(canon::canonical(&Json::Object(shown)));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The key of a call: the same for every attempt.
+pub(crate) fn key(session: &SessionId, call: &CallId) -> String {
+    format!("{session}/{call}")
 }
 
 /// Decides about a call that waits for consent.
@@ -196,14 +105,20 @@ pub async fn decide(
     store: &dyn Store,
     id: &SessionId,
     call: &CallId,
-    judgement: &Judgement,
+    decision: &ConsentDecision,
     ports: &Ports,
 ) -> Result<Seq> {
     let now = ports.clock.now();
-    post(store, id, ports, |state| Ok(awake(state, vec![given(state, call, judgement, now)?.into()]))).await
+    post(store, id, ports, |state| Ok(awake(state, vec![given(id, state, call, decision, now)?.into()]))).await
 }
 
-fn given(state: &Loaded, call: &CallId, judgement: &Judgement, now: jiff::Timestamp) -> Result<ApprovalGiven> {
+fn given(
+    id: &SessionId,
+    state: &Loaded,
+    call: &CallId,
+    decision: &ConsentDecision,
+    now: jiff::Timestamp,
+) -> Result<ApprovalGiven> {
     let missing = || {
         let what = format!("no call {call} waits for consent");
         Error::new(ErrorKind::NotFound, what).hint("`turnkeep show ID --ledger` lists the calls that wait")
@@ -219,20 +134,21 @@ fn given(state: &Loaded, call: &CallId, judgement: &Judgement, now: jiff::Timest
         let what = format!("the time to decide about call {call} is over");
         return Err(Error::new(ErrorKind::Mismatch, what).hint("resume the session: it goes on without the call"));
     }
-    if judgement.digest.as_ref().is_some_and(|shown| *shown != approval.asked.digest) {
+    if decision.digest.as_ref().is_some_and(|shown| *shown != approval.asked.digest) {
         let what = format!("what was shown is not what call {call} would do now");
         return Err(Error::new(ErrorKind::Mismatch, what).hint("look at the call again, then decide"));
     }
-    if judgement.verdict == Verdict::Edit {
-        check_edited(&state.session, made, judgement.arguments.as_deref().unwrap_or_default())?;
+    if decision.verdict == Verdict::Edit {
+        check_edited(&state.session, made, decision.arguments.as_deref().unwrap_or_default())?;
     }
     Ok(ApprovalGiven {
         call: call.clone(),
         digest: approval.asked.digest.clone(),
-        verdict: judgement.verdict,
-        arguments: judgement.arguments.clone(),
-        by: judgement.by.clone(),
-        reason: judgement.reason.clone(),
+        verdict: decision.verdict,
+        arguments: decision.arguments.clone(),
+        by: decision.by.clone(),
+        reason: decision.reason.clone(),
+        key: (decision.verdict != Verdict::Deny).then(|| key(id, call)),
     })
 }
 
@@ -251,7 +167,8 @@ fn check_edited(session: &Session, call: &ToolCall, arguments: &str) -> Result<(
 
 /// What someone knows of a call that may have acted.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Knowledge {
+#[non_exhaustive]
+pub enum KnownOutcome {
     /// It did not act: call it again.
     Retry,
     /// It acted, and this is its result.
@@ -268,7 +185,7 @@ pub async fn resolve(
     store: &dyn Store,
     id: &SessionId,
     call: &CallId,
-    knowledge: &Knowledge,
+    known: &KnownOutcome,
     by: Option<&str>,
     ports: &Ports,
 ) -> Result<Seq> {
@@ -282,18 +199,11 @@ pub async fn resolve(
             return Err(Error::new(ErrorKind::Conflict, what).hint("approve or deny it"));
         }
         let resolved = |resolution| ToolResolved { call: call.clone(), resolution, by: by.map(str::to_owned) }.into();
-        let events = match knowledge {
-            Knowledge::Retry => vec![resolved(Resolution::Retry)],
-            Knowledge::Skip => vec![resolved(Resolution::Skip)],
-            Knowledge::Done(output) => {
-                let result = ToolResult {
-                    call: call.clone(),
-                    name: Some(made.name.clone()),
-                    parts: output.parts.clone(),
-                    error: None,
-                    is_error: None,
-                    outcome: Some(Outcome::Success),
-                };
+        let events = match known {
+            KnownOutcome::Retry => vec![resolved(Resolution::Retry)],
+            KnownOutcome::Skip => vec![resolved(Resolution::Skip)],
+            KnownOutcome::Done(output) => {
+                let result = succeeded(made, output.clone(), usize::MAX);
                 let block = result_block(&state.session, turn, result, &now);
                 vec![ToolSettled::new(call.clone(), Outcome::Success).into(), BlockAdded { turn, block }.into()]
             }
@@ -319,13 +229,4 @@ fn open_call<'a>(state: &'a Loaded, call: &CallId) -> Result<(u32, &'a ToolCall)
         return Err(Error::new(ErrorKind::Conflict, what).hint("an outcome is not changed; `turnkeep show` prints it"));
     }
     Ok(made)
-}
-
-/// A result as the next message of its turn.
-pub(crate) fn result_block(session: &Session, turn: u32, result: ToolResult, now: &Time) -> Block {
-    let ordinal = place_of_result(session, turn, &result.call);
-    let mut block = Block::new(Author::Tool, result);
-    block.message.ordinal = ordinal;
-    block.message.time = Some(now.clone());
-    block
 }

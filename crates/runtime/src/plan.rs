@@ -39,16 +39,17 @@ pub enum Plan {
 
 /// What to do about one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlannedCall {
     /// The call.
     pub call: ToolCall,
     /// What to do.
-    pub step: Step,
+    pub step: CallStep,
 }
 
 /// What to do about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum CallStep {
     /// It ended: its recorded result stands.
     Replay,
     /// Call it; `arguments` replace what the model wrote, where a person edited them.
@@ -76,10 +77,10 @@ pub fn plan(
     now: Timestamp,
     effect: &dyn Fn(&str) -> Option<Effect>,
 ) -> Plan {
-    Looks { session, ledger, policy, now, effect }.plan(0)
+    Planner { session, ledger, policy, now, effect }.plan(0)
 }
 
-fn results(turn: &Turn) -> impl Iterator<Item = &CallId> {
+pub(crate) fn results(turn: &Turn) -> impl Iterator<Item = &CallId> {
     turn.blocks.iter().filter_map(|block| match &block.body {
         Body::ToolResult(result) => Some(&result.call),
         _ => None,
@@ -103,7 +104,7 @@ fn ask_or_done(session: &Session) -> Plan {
 }
 
 /// What a plan is made from.
-pub(crate) struct Looks<'a> {
+pub(crate) struct Planner<'a> {
     pub(crate) session: &'a Session,
     pub(crate) ledger: &'a Ledger,
     pub(crate) policy: ResumePolicy,
@@ -111,7 +112,7 @@ pub(crate) struct Looks<'a> {
     pub(crate) effect: &'a dyn Fn(&str) -> Option<Effect>,
 }
 
-impl Looks<'_> {
+impl Planner<'_> {
     /// What the session needs next, where no call is open before the turn `first`.
     pub(crate) fn plan(&self, first: usize) -> Plan {
         let turns = &self.session.turns;
@@ -125,7 +126,7 @@ impl Looks<'_> {
         };
         let planned = |call: &ToolCall| {
             let step = match answered(turn, call) {
-                true if self.policy == ResumePolicy::RerunTurn => Step::Replay,
+                true if self.policy == ResumePolicy::RerunTurn => CallStep::Replay,
                 true => return None,
                 false => self.step(call),
             };
@@ -134,71 +135,74 @@ impl Looks<'_> {
         Plan::Calls { turn: u32::try_from(index).unwrap_or(u32::MAX), steps: calls(turn).filter_map(planned).collect() }
     }
 
-    fn step(&self, call: &ToolCall) -> Step {
+    fn step(&self, call: &ToolCall) -> CallStep {
         match (self.ledger.get(&call.call), self.ledger.approval(&call.call)) {
             (Some(entry), approval) => self.intended(entry, approval),
-            (None, Some(_)) if self.ledger.is_inherited(&call.call) => self.consented_before_the_fork(call),
+            (None, Some(approval)) if self.ledger.is_inherited(&call.call) => {
+                self.decided_before_the_fork(call, approval)
+            }
             (None, Some(approval)) => self.waiting(approval),
             (None, None) => self.unrecorded(call),
         }
     }
 
     /// An intent is recorded: it may have begun.
-    fn intended(&self, entry: &LedgerEntry, approval: Option<&Approval>) -> Step {
-        let again = || Step::Call {
+    fn intended(&self, entry: &LedgerEntry, approval: Option<&Approval>) -> CallStep {
+        let again = || CallStep::Call {
             attempt: entry.attempts.saturating_add(1),
             arguments: approval.and_then(|approval| approval.given.as_ref()).and_then(|given| given.arguments.clone()),
         };
         match (&entry.settled, entry.resolved, entry.effect) {
             // Its outcome is recorded, its result is not: a journal of another writer.
-            (Some(_), _, _) | (_, Some(Resolution::Skip), _) => Step::Abandon,
+            (Some(_), _, _) | (_, Some(Resolution::Skip), _) => CallStep::Abandon,
             (_, Some(Resolution::Retry), _) => again(),
-            _ if self.policy == ResumePolicy::Ask => Step::AwaitHuman,
+            _ if self.policy == ResumePolicy::Ask => CallStep::AwaitHuman,
             (_, None, Effect::Pure) => again(),
             // The parent of a fork may act for it at any time, so the fork does not.
-            (_, None, Effect::Keyed) if self.ledger.is_inherited(&entry.call) => Step::Unsure,
+            (_, None, Effect::Keyed) if self.ledger.is_inherited(&entry.call) => CallStep::Unsure,
             (_, None, Effect::Keyed) => again(),
-            (_, None, Effect::Once) => Step::Unsure,
+            (_, None, Effect::Once) => CallStep::Unsure,
         }
     }
 
-    /// A person consented to the parent's call: the parent may have made it since.
-    fn consented_before_the_fork(&self, call: &ToolCall) -> Step {
+    /// A person decided about the parent's call. Where they consented, the parent may have made it since.
+    fn decided_before_the_fork(&self, call: &ToolCall, approval: &Approval) -> CallStep {
+        let given = approval.given.as_ref();
         match self.ledger.resolution(&call.call) {
             Some(Resolution::Retry) => {
-                let given = self.ledger.approval(&call.call).and_then(|approval| approval.given.as_ref());
-                Step::Call { attempt: 1, arguments: given.and_then(|given| given.arguments.clone()) }
+                CallStep::Call { attempt: 1, arguments: given.and_then(|given| given.arguments.clone()) }
             }
-            Some(Resolution::Skip) => Step::Abandon,
-            None if self.policy == ResumePolicy::Ask => Step::AwaitHuman,
-            None => Step::Unsure,
+            Some(Resolution::Skip) => CallStep::Abandon,
+            None if given.is_some_and(|given| given.verdict == Verdict::Deny) => self.waiting(approval),
+            None if self.policy == ResumePolicy::Ask => CallStep::AwaitHuman,
+            None => CallStep::Unsure,
         }
     }
 
     /// It waits for consent, and was never begun.
-    fn waiting(&self, approval: &Approval) -> Step {
+    fn waiting(&self, approval: &Approval) -> CallStep {
         let expired =
             approval.asked.expires.as_ref().and_then(turnkeep_model::Time::instant).is_some_and(|end| end <= self.now);
         match &approval.given {
-            None if expired => Step::Deny("nobody consented in time".to_owned()),
-            None => Step::AwaitHuman,
+            None if expired => CallStep::Deny("nobody consented in time".to_owned()),
+            None => CallStep::AwaitHuman,
             Some(given) => match given.verdict {
-                Verdict::Approve => Step::Call { attempt: 1, arguments: None },
-                Verdict::Edit => Step::Call { attempt: 1, arguments: given.arguments.clone() },
-                Verdict::Deny => Step::Deny(given.reason.clone().unwrap_or_else(|| "a person said no".to_owned())),
+                Verdict::Approve => CallStep::Call { attempt: 1, arguments: None },
+                Verdict::Edit => CallStep::Call { attempt: 1, arguments: given.arguments.clone() },
+                Verdict::Deny => CallStep::Deny(given.reason.clone().unwrap_or_else(|| "a person said no".to_owned())),
             },
         }
     }
 
     /// Nothing is recorded of it: the session comes from elsewhere.
-    fn unrecorded(&self, call: &ToolCall) -> Step {
+    fn unrecorded(&self, call: &ToolCall) -> CallStep {
         let untouched = self.session.status == Some(Status::from(WaitingForTools {}));
         match (self.ledger.resolution(&call.call), (self.effect)(&call.name)) {
-            (Some(Resolution::Retry), _) => Step::Call { attempt: 1, arguments: None },
-            (Some(Resolution::Skip), _) => Step::Abandon,
-            (None, _) if self.policy == ResumePolicy::Ask => Step::AwaitHuman,
-            (None, Some(Effect::Once)) if !untouched => Step::Unsure,
-            (None, _) => Step::Call { attempt: 1, arguments: None },
+            (Some(Resolution::Retry), _) => CallStep::Call { attempt: 1, arguments: None },
+            (Some(Resolution::Skip), _) => CallStep::Abandon,
+            (None, _) if self.policy == ResumePolicy::Ask => CallStep::AwaitHuman,
+            (None, Some(Effect::Once)) if !untouched => CallStep::Unsure,
+            (None, _) => CallStep::Call { attempt: 1, arguments: None },
         }
     }
 }

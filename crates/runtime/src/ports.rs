@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use turnkeep_store::Chunks;
+
 use crate::hub::Hub;
 use crate::port::{Clock, Ids, LocalProcesses, Processes, RandomIds, SystemClock};
 
@@ -14,6 +16,8 @@ pub struct Ports {
     pub ids: Arc<dyn Ids>,
     /// Who hears of what is recorded.
     pub hub: Hub,
+    /// Who carries pieces of answers to other processes; the store, where it can and nobody is named.
+    pub chunks: Option<Arc<dyn Chunks>>,
     /// Which process runs it, and whether another one that ran it still lives.
     pub processes: Arc<dyn Processes>,
 }
@@ -24,6 +28,7 @@ impl Default for Ports {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             hub: Hub::default(),
+            chunks: None,
             processes: Arc::new(LocalProcesses),
         }
     }

@@ -1,7 +1,8 @@
 //! Checks a value against the JSON schema of a tool or an answer.
 //!
 //! The keywords that tools are described with are checked; a schema with one that is not is refused when the tool is
-//! registered, so that nothing passes unchecked.
+//! registered, and whenever a value is checked against it, so that nothing passes unchecked. Other checkers of schemas take
+//! their place behind [`SchemaChecker`](crate::port::SchemaChecker).
 
 use regex_lite::Regex;
 use turnkeep_model::{Json, Object};
@@ -114,8 +115,9 @@ fn pattern(value: &Json) -> Result<Regex, String> {
 /// Whether `value` follows `schema`; if not, where and why, at most eight findings.
 ///
 /// # Errors
-/// The findings, joined.
+/// The findings, joined; those of [`check_schema`], because a keyword that is passed over would let anything through.
 pub fn check(schema: &Json, value: &Json) -> Result<(), String> {
+    check_schema(schema)?;
     let mut check = Check { root: schema, findings: Vec::new() };
     check.value(schema, value, "", 0);
     if check.findings.is_empty() {

@@ -1,6 +1,7 @@
 //! Typed side-state, changed through reducers and recorded in the journal.
 
 mod declared;
+mod derived;
 mod edit;
 pub mod pairs;
 mod subscribers;
@@ -20,7 +21,10 @@ pub use subscribers::SubscriberFailure;
 
 use crate::error::{Error, Result};
 use crate::typed;
+use derived::{derived_slices, is_derived, put};
 use subscribers::Subscriber;
+
+pub(crate) use derived::{restore_derived, with_derived, without_derived};
 
 /// A type whose values an application keeps with a session.
 pub trait SliceItem: Serialize + DeserializeOwned + Send + Sync + 'static {
@@ -31,14 +35,11 @@ pub trait SliceItem: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// Whether it is rolled back with the state, or kept as a log.
     const POLICY: SlicePolicy = SlicePolicy::State;
 
-    /// The items as they follow from the rest of the session, for a slice that is not changed by events.
-    fn folded(_: &Session) -> Option<Vec<Self>> {
+    /// The items as they follow from the rest of the session, for a slice that is derived from it and never stored.
+    fn derived(_: &Session) -> Option<Vec<Self>> {
         None
     }
 }
-
-/// What was said is not taken back: the journal only grows.
-const CONVERSATION: &str = <crate::conversation::ConversationState as SliceItem>::NAME;
 
 /// What a reducer does to a slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +83,7 @@ impl fmt::Debug for Reducers {
 
 /// A reducer that failed; the others went on.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReducerFailure {
     /// The slice it was to change.
     pub slice: &'static str,
@@ -146,6 +148,10 @@ impl Reducers {
     /// As [`Reducers::reduce`], with the first values of declared slices that are not there yet before it.
     fn begin_and_reduce(&self, slices: &[Slice], events: &[Dispatched]) -> (Vec<SliceChanged>, Vec<ReducerFailure>) {
         let beginnings = self.beginnings(slices);
+        if events.is_empty() {
+            // Most calls dispatch nothing, and reducing begins with a copy of the slices.
+            return (beginnings, Vec::new());
+        }
         if beginnings.is_empty() {
             return self.reduce(slices, events);
         }
@@ -159,7 +165,8 @@ impl Reducers {
     /// `SnapshotRestoreError` when `then` has state that is not registered; nothing is changed.
     pub fn rollback(&self, now: &Session, then: &Session, logs: Logs) -> Result<Vec<Event>> {
         let names = then.slices.iter().map(|slice| slice.name.as_str());
-        let mut unknown: Vec<&str> = names.filter(|name| !self.knows(name) && *name != CONVERSATION).collect();
+        // A derived slice follows from what is there, and what was said is not taken back.
+        let mut unknown: Vec<&str> = names.filter(|name| !self.knows(name) && !is_derived(name)).collect();
         unknown.sort_unstable();
         if !unknown.is_empty() {
             return Err(Error::snapshot_restore(format_args!("Slice types not registered: {}", unknown.join(", "))));
@@ -167,7 +174,7 @@ impl Reducers {
         let restored = self
             .slices
             .iter()
-            .filter(|(name, policy)| (*policy != SlicePolicy::Log || logs == Logs::Restore) && *name != CONVERSATION);
+            .filter(|(name, policy)| (*policy != SlicePolicy::Log || logs == Logs::Restore) && !is_derived(name));
         let change = |(name, policy): &(&'static str, SlicePolicy)| {
             let items = |session: &Session| {
                 session
@@ -255,10 +262,11 @@ type Dispatched = Box<dyn Any + Send + Sync>;
 
 /// The side-state that one tool call sees and changes. What it dispatches is recorded with its result, and forgotten if
 /// it fails; its siblings do not see it before.
+#[derive(Clone)]
 pub struct Changes {
     reducers: Arc<Reducers>,
-    base: Vec<Slice>,
-    events: Mutex<Vec<Dispatched>>,
+    base: Arc<[Slice]>,
+    events: Arc<Mutex<Vec<Dispatched>>>,
 }
 
 impl fmt::Debug for Changes {
@@ -268,10 +276,15 @@ impl fmt::Debug for Changes {
 }
 
 impl Changes {
-    /// A view of these slices.
-    pub fn new(reducers: Arc<Reducers>, base: &[Slice]) -> Changes {
-        let base = if reducers.slices.is_empty() { Vec::new() } else { reducers.begun(base) };
-        Changes { reducers, base, events: Mutex::default() }
+    /// A view of the slices of a session. Derived ones are made only where they are registered: that takes a walk over
+    /// the whole session.
+    pub fn new(reducers: Arc<Reducers>, session: &Session) -> Changes {
+        if reducers.slices.is_empty() {
+            return Changes { reducers, base: Arc::default(), events: Arc::default() };
+        }
+        let mut base = reducers.begun(&session.slices);
+        put(&mut base, derived_slices(session, |name| reducers.knows(name)));
+        Changes { reducers, base: base.into(), events: Arc::default() }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Dispatched>> {
@@ -292,7 +305,7 @@ impl Changes {
     /// `Corrupt` where an item is of another shape.
     pub fn all<T: SliceItem>(&self) -> Result<Vec<T>> {
         let changes = self.reducers.reduce(&self.base, &self.lock()).0;
-        let mut now = Session { slices: self.base.clone(), ..Session::default() };
+        let mut now = Session { slices: self.base.to_vec(), ..Session::default() };
         for change in changes {
             turnkeep_model::apply(&mut now, &Event::from(change))?;
         }
@@ -324,7 +337,7 @@ impl Changes {
 /// # Errors
 /// `Corrupt` where an item is of another shape.
 pub fn query<T: SliceItem>(session: &Session) -> Result<Vec<T>> {
-    if let Some(items) = T::folded(session) {
+    if let Some(items) = T::derived(session) {
         return Ok(items);
     }
     let slice = session.slices.iter().find(|slice| slice.name == T::NAME);

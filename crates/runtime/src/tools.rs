@@ -6,14 +6,20 @@ use turnkeep_model::event::Effect;
 use turnkeep_model::{ErrorKind, Json, Session, ToolSpec};
 
 use crate::error::{Error, Result};
-use crate::port::Tool;
-use crate::schema;
+use crate::port::{BuiltInSchemas, SchemaChecker, Tool};
 
 /// The tools of an agent.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Tools {
     tools: Vec<Arc<dyn Tool>>,
     specs: Vec<ToolSpec>,
+    schemas: Arc<dyn SchemaChecker>,
+}
+
+impl Default for Tools {
+    fn default() -> Tools {
+        Tools::checked_by(Arc::new(BuiltInSchemas))
+    }
 }
 
 impl Tools {
@@ -23,6 +29,11 @@ impl Tools {
     /// `Unsupported` when two have one name, or a schema says something that is not checked here.
     pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Tools> {
         tools.into_iter().try_fold(Tools::default(), Tools::with)
+    }
+
+    /// No tools yet, and who checks the schemas and arguments of those that are added.
+    pub fn checked_by(schemas: Arc<dyn SchemaChecker>) -> Tools {
+        Tools { tools: Vec::new(), specs: Vec::new(), schemas }
     }
 
     /// And this one.
@@ -35,9 +46,11 @@ impl Tools {
             let what = format!("two tools are named `{}`", spec.name);
             return Err(Error::new(ErrorKind::Unsupported, what).hint("give one of them another name"));
         }
-        schema::check_schema(&spec.parameters).map_err(|why| {
+        self.schemas.accepts(&spec.parameters).map_err(|why| {
             let what = format!("the schema of the tool `{}` cannot be checked: {why}", spec.name);
-            Error::new(ErrorKind::Unsupported, what).hint("describe the arguments without it")
+            Error::new(ErrorKind::Unsupported, what).hint(
+                "describe the arguments without it, or give the tools a checker that knows it (`Tools::checked_by`)",
+            )
         })?;
         self.tools.push(tool);
         self.specs.push(spec);
@@ -57,7 +70,7 @@ impl Tools {
 
     /// What repeating a call of this tool would do.
     pub fn effect(&self, name: &str) -> Option<Effect> {
-        self.get(name).map(|tool| tool.effect())
+        self.get(name).map(Tool::effect)
     }
 
     /// The names of tools that a session was recorded with, and that are not here.
@@ -77,7 +90,7 @@ impl Tools {
             .map_err(|error| format!("the arguments are not JSON: {error}"))?
             .into_json();
         let schema = self.specs.get(at).map(|spec| &spec.parameters).unwrap_or(&Json::Null);
-        schema::check(schema, &json).map_err(|why| format!("the arguments do not follow the schema: {why}"))?;
+        self.schemas.check(schema, &json).map_err(|why| format!("the arguments do not follow the schema: {why}"))?;
         Ok(json)
     }
 }
@@ -85,5 +98,47 @@ impl Tools {
 impl std::fmt::Debug for Tools {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.specs.iter().map(|spec| &spec.name)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::{CallInfo, FnTool};
+
+    /// Knows every keyword, and takes nothing but `{"kind":"car"}`.
+    struct OnlyCars;
+
+    impl SchemaChecker for OnlyCars {
+        fn accepts(&self, _: &Json) -> std::result::Result<(), String> {
+            Ok(())
+        }
+
+        fn check(&self, _: &Json, value: &Json) -> std::result::Result<(), String> {
+            if value.to_text() == r#"{"kind":"car"}"# { Ok(()) } else { Err("this is no car".to_owned()) }
+        }
+    }
+
+    fn tool() -> Arc<dyn Tool> {
+        let schema = turnkeep_model::json::parse(r#"{"if":{"required":["kind"]}}"#).unwrap().into_json();
+        let answer = |_: serde_json::Value, _: CallInfo| Ok("ok".to_owned());
+        Arc::new(FnTool::blocking("drive", "Drives.", schema, Effect::Pure, answer))
+    }
+
+    #[test]
+    fn a_keyword_that_is_not_known_is_named() {
+        let refused = Tools::new([tool()]).unwrap_err().to_string();
+
+        assert!(refused.contains("the schema of the tool `drive` cannot be checked"), "{refused}");
+        assert!(refused.contains("the keyword `if`"), "{refused}");
+    }
+
+    #[test]
+    fn an_application_can_bring_its_own_checker() {
+        let tools = Tools::checked_by(Arc::new(OnlyCars)).with(tool()).unwrap();
+
+        assert!(tools.arguments("drive", r#"{"kind":"car"}"#).is_ok());
+        let refused = tools.arguments("drive", r#"{"kind":"boat"}"#).unwrap_err();
+        assert_eq!(refused, "the arguments do not follow the schema: this is no car");
     }
 }

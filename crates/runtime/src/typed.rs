@@ -25,6 +25,7 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
 }
 
 /// Our JSON inside a type of serde: numbers and strings stay as they are written.
+#[cfg(feature = "weakincentives")]
 pub(crate) mod verbatim {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -11,27 +11,71 @@ use crate::agent::{Agent, Stopped};
 use crate::error::{Error, Result};
 use crate::ports::Ports;
 use crate::recorder::Recorder;
+use crate::stop::StopSignal;
+
+/// How long a worker waits before it looks for work again.
+const POLL: Duration = Duration::from_secs(1);
 
 /// One of a fleet: claims a session that is unfinished and that nobody holds, and goes on with it. What a dead worker held
 /// is claimed again when its lease is over.
+///
+/// ```
+/// # #[cfg(feature = "sqlite")]
+/// # pollster::block_on(async {
+/// use turnkeep_runtime::port::Answer;
+/// use turnkeep_runtime::{Agent, Job, Ports, Script, Worker, enqueue};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let url = format!("sqlite:{}", folder.path().join("jobs.db").display());
+/// let store = turnkeep_store::open(&url)?;
+/// enqueue(&*store, "job-1", "Write the report.").await?;
+/// Job::new("job-2", "Answer the mail.").tag("queue", "mail").enqueue(&*store).await?;
+///
+/// let agent = Agent::new(Script::new("a model", vec![Answer::text("Done.")]));
+/// let worker = Worker::new("worker-1", agent, store, Ports::default()).with_tag("queue", Some("mail"));
+///
+/// let (session, stopped) = worker.work().await?.expect("a job waits");
+/// assert_eq!((session.as_str(), stopped?.text.as_deref()), ("job-2", Some("Done.")));
+/// assert!(worker.work().await?.is_none(), "the other job is of another queue");
+/// # Ok::<(), turnkeep_runtime::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
 pub struct Worker {
     name: String,
     agent: Agent,
     store: Arc<dyn Store>,
     ports: Ports,
     lease: Duration,
+    poll: Duration,
+    tags: Vec<(String, Option<String>)>,
 }
 
 impl Worker {
     /// A worker of this name, for people to read.
     pub fn new(name: &str, agent: Agent, store: Arc<dyn Store>, ports: Ports) -> Worker {
-        Worker { name: name.to_owned(), agent, store, ports, lease: Duration::from_secs(30) }
+        let lease = Duration::from_secs(30);
+        Worker { name: name.to_owned(), agent, store, ports, lease, poll: POLL, tags: Vec::new() }
     }
 
     /// With leases that last so long without a heartbeat.
     #[must_use]
     pub fn with_lease(mut self, lease: Duration) -> Worker {
         self.lease = lease;
+        self
+    }
+
+    /// With so much time between two looks for work.
+    #[must_use]
+    pub fn with_poll(mut self, poll: Duration) -> Worker {
+        self.poll = poll;
+        self
+    }
+
+    /// Only for sessions that carry this label, with this value or any. Of several labels, all are needed.
+    #[must_use]
+    pub fn with_tag(mut self, key: impl Into<String>, value: Option<&str>) -> Worker {
+        self.tags.push((key.into(), value.map(str::to_owned)));
         self
     }
 
@@ -42,12 +86,8 @@ impl Worker {
     pub async fn work(&self) -> Result<Option<(SessionId, Result<Stopped>)>> {
         let leases = self.leases()?;
         let run = RunId::new(self.ports.ids.next());
-        let claim = Claim {
-            worker: self.name.clone(),
-            run: run.clone(),
-            time: self.lease,
-            process: self.ports.processes.own(),
-        };
+        let mut claim = Claim::new(&self.name, run.clone(), self.lease).with_process(self.ports.processes.own());
+        claim.tags.clone_from(&self.tags);
         let Some(lease) = leases.claim_next(&claim).await? else {
             return Ok(None);
         };
@@ -55,6 +95,33 @@ impl Worker {
         let id = lease.session.clone();
         leases.release(&lease).await?;
         Ok(Some((id, went)))
+    }
+
+    /// As [`Worker::work`]; where nothing waits, it waits until something does.
+    ///
+    /// # Errors
+    /// Those of [`Worker::work`].
+    pub async fn next(&self) -> Result<(SessionId, Result<Stopped>)> {
+        loop {
+            if let Some(worked) = self.work().await? {
+                return Ok(worked);
+            }
+            self.ports.clock.sleep(self.poll).await;
+        }
+    }
+
+    /// Works until someone asks it to stop, and tells of every session. One that is begun is finished first.
+    ///
+    /// # Errors
+    /// Those of [`Worker::work`].
+    pub async fn run(&self, stop: &StopSignal, mut told: impl FnMut(SessionId, Result<Stopped>)) -> Result<()> {
+        while !stop.is_asked() {
+            match self.work().await? {
+                Some((id, went)) => told(id, went),
+                None => drop(select(Box::pin(stop.asked()), self.ports.clock.sleep(self.poll)).await),
+            }
+        }
+        Ok(())
     }
 
     fn leases(&self) -> Result<&dyn Leases> {

@@ -1,12 +1,15 @@
 //! What a claim on a session appends, and why one is refused.
+//!
+//! A lease is only a promise about time; the `run.started` that a claim appends is the fence. Both databases append it in the
+//! transaction that grants the lease, so there is never one without the other.
 
 use std::time::Duration;
 
 use turnkeep_model::event::RunStarted;
 use turnkeep_model::{Batch, Event, Run, Seq, SessionId, Time, Timing};
 
+use crate::capability::Claim;
 use crate::error::{Error, ErrorKind};
-use crate::power::Claim;
 
 /// The batch that begins the run of a claim: the fence.
 pub(crate) fn started(last: Seq, claim: &Claim, now: i64) -> Batch {

@@ -1,4 +1,8 @@
-//! Sessions that go to another store.
+//! Copying sessions to another store.
+//!
+//! A copy compares what is there with what is here, batch by batch, and appends only what is missing: so it can be interrupted,
+//! repeated and run twice at once. Where the other store has another history under an id, nothing of that is changed. Forks
+//! are made when the copy of their parent has come to the place where they leave it, so that they share their past there too.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -37,7 +37,8 @@ pub trait Disk: Send + Sync + 'static {
     /// Makes the folder, if it is not there.
     fn make_folder(&self, folder: &Path) -> io::Result<()>;
 
-    /// Waits until nobody else holds the lock of this file, and holds it until the result is dropped.
+    /// Waits until nobody else holds the lock of this file, and holds it until the result is dropped. The file is another
+    /// one afterwards, by its [`Stat`]: so whoever follows the store sees that someone held it.
     fn lock(&self, file: &Path) -> io::Result<Box<dyn Send>>;
 }
 
@@ -113,7 +114,24 @@ impl Disk for LocalDisk {
     fn lock(&self, file: &Path) -> io::Result<Box<dyn Send>> {
         let file = opened(private().append(true).create(true), file)?;
         file.lock()?;
-        Ok(Box::new(file))
+        Ok(Box::new(HeldLock(file)))
+    }
+}
+
+/// How large the file of a lock grows.
+const LOCK_FILE: u64 = 1 << 12;
+
+/// A lock that is let go when this is dropped.
+struct HeldLock(File);
+
+impl Drop for HeldLock {
+    /// Lets the file grow by a byte, before the lock goes with it.
+    fn drop(&mut self) {
+        // Where that fails, followers are told somewhat later.
+        if self.0.metadata().is_ok_and(|found| found.len() >= LOCK_FILE) {
+            let _ = self.0.set_len(0);
+        }
+        let _ = self.0.write_all(b".");
     }
 }
 

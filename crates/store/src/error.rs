@@ -75,13 +75,15 @@ impl Error {
         Error::new(ErrorKind::Io, "cannot make the folder of the store").file(folder).because(source)
     }
 
-    pub(crate) fn unknown(session: &SessionId) -> Error {
+    /// The error that there is no such session.
+    pub fn unknown(session: &SessionId) -> Error {
         Error::new(ErrorKind::NotFound, "the store has no such session")
             .session(session)
             .hint("`turnkeep ls` shows what is there")
     }
 
-    pub(crate) fn stale(session: &SessionId, at: Seq, last: Seq) -> Error {
+    /// The error that a session has gone on past `at`.
+    pub fn stale(session: &SessionId, at: Seq, last: Seq) -> Error {
         let what = format!("append after {at}: the session is at {last}");
         Error::new(ErrorKind::Conflict, what).session(session).hint("read on from there and try again")
     }

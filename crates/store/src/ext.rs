@@ -1,4 +1,6 @@
-//! What follows from the trait, for every store.
+//! What follows from [`Store`] alone, for every store: loading, verifying, copying, importing.
+//!
+//! Nothing here knows a driver. Where a store has a faster way, such as cached heads, it offers that as a capability.
 
 use futures_core::Stream;
 use futures_util::StreamExt;
@@ -13,7 +15,7 @@ use crate::store::{Store, summary_of};
 use crate::summary::Summary;
 use crate::turns::{self, Condensed, Outline};
 use crate::verify::{self, Verified};
-use crate::window::Window;
+use crate::window::{self, Window};
 
 /// A whole session, read from its journal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -192,9 +194,7 @@ async fn fold_with_head(store: &(impl Store + ?Sized), session: &SessionId) -> R
     let mut batches = store.read(session, Seq::START);
     while let Some(batch) = batches.next().await {
         let batch = batch?;
-        for (entry, seq) in batch.events.iter().zip(batch.seq.0..) {
-            head.apply(Seq(seq), &entry.event)?;
-        }
+        window::take_in(&mut head, &batch)?;
         take_in(&mut loaded, batch)?;
     }
     Ok((head, loaded.session))

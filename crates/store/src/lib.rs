@@ -3,7 +3,7 @@
 //! A [`Store`] keeps, for every session, an append-only journal without gaps. [`Store::append`] is the only way to
 //! write: a compare-and-swap on the last place. [`StoreExt`] adds what follows from that for every store; what only
 //! some can do ([`Search`], [`Leases`], [`HeadCache`], [`Accounting`], [`Maintenance`],
-//! [`Repair`]) are traits of their own.
+//! [`Watch`], [`Chunks`], [`Repair`]) are traits of their own.
 //!
 //! ```
 //! use turnkeep_model::{Batch, Event, Seq, SessionId, event::LogAdded};
@@ -21,46 +21,56 @@
 //! # Ok::<(), turnkeep_store::Error>(())
 //! # }).unwrap();
 //! ```
+//!
+//! # Features
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `sqlite` | the store in one SQLite file |
+//! | `postgres` | the store in PostgreSQL, for many machines |
 
+mod capability;
+mod checksum;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod claim;
 mod copy;
 pub mod disk;
+pub mod driver;
 mod error;
 mod ext;
 mod file;
 mod import;
-mod lent;
 mod memory;
 mod metadata;
 mod options;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 #[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "only SQLite trains dictionaries"))]
 mod packed;
+mod poll;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod power;
 mod query;
 mod retention;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-mod said;
 mod scrub;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod search_text;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod snippet;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
+mod subscribers;
 mod summary;
+mod thread_pool;
 mod turns;
 pub mod url;
 mod verify;
-#[cfg_attr(
-    not(any(feature = "sqlite", feature = "postgres")),
-    allow(dead_code, reason = "only databases read windows without the rest")
-)]
 mod window;
-mod work;
 
+pub use capability::{
+    Accounting, Changed, Changes, Chunk, ChunkKind, ChunkStream, Chunks, Claim, Erased, Freed, HeadCache, Hit, Indexed,
+    Lease, Leases, Maintenance, Repair, Repaired, Retention, Search, SearchQuery, SessionUse, Usage, Watch,
+};
 pub use copy::Copying;
 pub use error::{Error, ErrorKind, Result};
 pub use ext::{Loaded, StoreExt};
@@ -70,10 +80,6 @@ pub use memory::MemoryStore;
 pub use options::{Clock, Durability, Listener, Notice, Options};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
-pub use power::{
-    Accounting, Claim, Erased, Freed, HeadCache, Hit, Indexed, Lease, Leases, Maintenance, Repair, Repaired, Retention,
-    Search, SearchQuery, SessionUse, Usage,
-};
 pub use query::{Cursor, Page, Query, Sort};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;

@@ -1,4 +1,6 @@
-//! Listing by what an application keeps with its sessions. Listings do not hold that: the heads are looked at.
+//! Listing by the metadata that an application keeps with its sessions.
+//!
+//! Listings do not hold metadata, so the head of every candidate is looked at, page by page until there are enough.
 
 use turnkeep_model::Object;
 

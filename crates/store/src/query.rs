@@ -1,4 +1,6 @@
 //! What to list, in which order, and where to go on.
+//!
+//! Every driver gives the same page for the same query: databases translate it to SQL, the others use [`Query::page`].
 
 use std::cmp::Ordering;
 
@@ -46,7 +48,7 @@ pub enum Sort {
 }
 
 /// Where a page ended. It names a place in the order, not a number of rows, so that sessions that come or go meanwhile
-/// move no other one to another page.
+/// move no other one to another page. Cursors are ordered as a listing is: the newest first, and of equal times the lesser id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     pub(crate) time: i64,
@@ -93,17 +95,30 @@ impl Sort {
         Cursor { time: self.time(summary), id: summary.id.clone() }
     }
 
-    fn time(self, summary: &Summary) -> i64 {
+    /// The time that it goes by.
+    pub(crate) fn time(self, summary: &Summary) -> i64 {
         match self {
             Sort::Updated => summary.updated,
             Sort::Created => summary.created,
             Sort::Id => 0,
         }
     }
+}
 
-    /// The newest first; of equal times the lesser id.
-    fn order(a: (i64, &SessionId), b: (i64, &SessionId)) -> Ordering {
-        b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1))
+/// The newest first; of equal times the lesser id.
+fn order(a: (i64, &SessionId), b: (i64, &SessionId)) -> Ordering {
+    b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1))
+}
+
+impl Ord for Cursor {
+    fn cmp(&self, other: &Cursor) -> Ordering {
+        order((self.time, &self.id), (other.time, &other.id))
+    }
+}
+
+impl PartialOrd for Cursor {
+    fn partial_cmp(&self, other: &Cursor) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -131,13 +146,13 @@ impl Query {
     }
 
     /// The page of these summaries, for stores that have all of them at hand. Only the page is sorted and copied.
-    pub(crate) fn page<'a>(&self, all: impl Iterator<Item = &'a Summary>) -> Page {
+    pub fn page<'a>(&self, all: impl Iterator<Item = &'a Summary>) -> Page {
         let place = |summary: &'a Summary| (self.sort.time(summary), &summary.id);
         let is_after = |summary: &&'a Summary| match &self.after {
-            Some(after) => Sort::order(place(summary), (after.time, &after.id)) == Ordering::Greater,
+            Some(after) => order(place(summary), (after.time, &after.id)) == Ordering::Greater,
             None => true,
         };
-        let order = |a: &&'a Summary, b: &&'a Summary| Sort::order(place(a), place(b));
+        let order = |a: &&'a Summary, b: &&'a Summary| order(place(a), place(b));
         let mut found: Vec<&Summary> = all.filter(|summary| self.matches(summary)).filter(is_after).collect();
         let more = found.len() > self.page_size();
         if more {
@@ -145,6 +160,18 @@ impl Query {
             found.truncate(self.page_size());
         }
         found.sort_unstable_by(order);
+        self.page_of(found, more)
+    }
+
+    /// The page of summaries that come in order and after the cursor. Those behind the page are not looked at.
+    pub(crate) fn page_in_order<'a>(&self, ordered: impl Iterator<Item = &'a Summary>) -> Page {
+        let mut matching = ordered.filter(|summary| self.matches(summary));
+        let found: Vec<&Summary> = matching.by_ref().take(self.page_size()).collect();
+        let more = matching.next().is_some();
+        self.page_of(found, more)
+    }
+
+    fn page_of(&self, found: Vec<&Summary>, more: bool) -> Page {
         let next = found.last().filter(|_| more).map(|last| self.sort.place(last));
         Page { sessions: found.into_iter().cloned().collect(), next }
     }

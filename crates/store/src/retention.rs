@@ -1,9 +1,9 @@
-//! Which sessions are no longer kept.
+//! Which sessions are no longer kept: one decision for every driver.
 
 use turnkeep_model::{Seq, SessionId};
 
+use crate::capability::Retention;
 use crate::error::{Error, ErrorKind};
-use crate::power::Retention;
 
 /// A session that may have to go.
 pub(crate) struct Candidate {

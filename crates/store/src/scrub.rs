@@ -1,10 +1,12 @@
 //! Taking a secret out of a line.
+//!
+//! The changed line is written anew with a checksum of its own, and every record that held the secret says that it was erased.
 
 use turnkeep_model::json::{self, Nan};
 use turnkeep_model::{Batch, Json, Object, Seq, Spelling};
 
+use crate::checksum;
 use crate::error::{Error, ErrorKind, Result};
-use crate::lent;
 
 /// What stands where something was erased.
 pub(crate) const MARK: &str = "[erased]";
@@ -37,7 +39,7 @@ pub(crate) fn without(line: &str, first: Seq, only: Option<Seq>, needle: &str) -
         return Ok(None);
     }
     batch.remove("sum");
-    let changed = lent::summed(Json::Object(batch).to_text());
+    let changed = checksum::with_checksum(Json::Object(batch).to_text());
     // What is written now is ours, whoever spelled it before.
     let batch = Batch::from_line_spelled(&changed, Spelling::Ours)?;
     Ok(Some((batch.to_line(), records)))

@@ -1,12 +1,15 @@
-//! The trait.
+//! The trait of all stores, and the checks that every driver makes before it appends.
+//!
+//! `append` is the only way to write and a compare-and-swap: from that follow atomic turns, the fencing of a second runner, and
+//! the order of events. Futures and streams are boxed, so that the trait is object-safe and names no async runtime.
 
 use std::pin::Pin;
 
 use futures_core::Stream;
 use turnkeep_model::{Batch, Seq, SessionId};
 
+use crate::capability::{Accounting, Chunks, HeadCache, Leases, Maintenance, Repair, Search, Watch};
 use crate::error::{Error, ErrorKind, Result};
-use crate::power::{Accounting, HeadCache, Leases, Maintenance, Repair, Search};
 use crate::query::{Page, Query};
 use crate::summary::Summary;
 
@@ -19,6 +22,21 @@ pub type Batches<'a> = Pin<Box<dyn Stream<Item = Result<Batch>> + Send + 'a>>;
 /// A durable home of journals.
 ///
 /// For every session it keeps batches of records, numbered from 1 without gaps. `append` is the only way to write.
+///
+/// ```
+/// use turnkeep_model::{Batch, Event, Seq, SessionId, event::LogAdded};
+///
+/// # pollster::block_on(async {
+/// let store = turnkeep_store::open("memory:")?;
+/// let (id, event) = (SessionId::new("s1"), Event::from(LogAdded { line: "hello".into() }));
+/// let batch = Batch::new(Seq(1), vec![event.into()]);
+///
+/// assert_eq!(store.append(&id, Seq::START, &batch).await?, Seq(1));
+/// // Whoever has not read what is there cannot write.
+/// assert_eq!(store.append(&id, Seq::START, &batch).await.unwrap_err().kind(), turnkeep_store::ErrorKind::Conflict);
+/// # Ok::<(), turnkeep_store::Error>(())
+/// # }).unwrap();
+/// ```
 pub trait Store: Send + Sync + 'static {
     /// Appends `batch` directly after `at`, all of it or nothing, and returns the last place. It returns when the batch
     /// is durable. A session begins with an append after [`Seq::START`].
@@ -43,47 +61,64 @@ pub trait Store: Send + Sync + 'static {
     /// the answer says how much that is.
     fn delete<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<Deleted>>;
 
+    /// The store that this one wraps, if it wraps one. Its capabilities are then this one's, unless they are overridden.
+    /// They act on the wrapped store: a wrapper that has to see every write overrides [`Store::leases`] and
+    /// [`Store::maintenance`], which write without [`Store::append`].
+    fn inner(&self) -> Option<&dyn Store> {
+        None
+    }
+
     /// Full-text search, if this store has it.
     fn search(&self) -> Option<&dyn Search> {
-        None
+        self.inner()?.search()
     }
 
     /// Leases for workers, if this store has them.
     fn leases(&self) -> Option<&dyn Leases> {
-        None
+        self.inner()?.leases()
     }
 
     /// A cache of heads, if this store has one.
     fn head_cache(&self) -> Option<&dyn HeadCache> {
-        None
+        self.inner()?.head_cache()
     }
 
     /// An account of what is stored, if this store keeps one.
     fn accounting(&self) -> Option<&dyn Accounting> {
-        None
+        self.inner()?.accounting()
     }
 
     /// Removal and erasure, if this store can.
     fn maintenance(&self) -> Option<&dyn Maintenance> {
+        self.inner()?.maintenance()
+    }
+
+    /// Wakes followers of sessions, if this store can.
+    fn watch(&self) -> Option<&dyn Watch> {
+        None
+    }
+
+    /// Carries pieces of answers to other processes, if this store can.
+    fn chunks(&self) -> Option<&dyn Chunks> {
         None
     }
 
     /// Finding and mending damage, if this store can.
     fn repair(&self) -> Option<&dyn Repair> {
-        None
+        self.inner()?.repair()
     }
 }
 
-/// Hands out the powers that a store implements itself, each by its method and its trait.
-macro_rules! has_powers {
-    ($($power:ident: $of:ident,)*) => {
-        $(fn $power(&self) -> Option<&dyn $of> {
+/// Declares the capabilities that a store implements itself, each by its method and its trait.
+macro_rules! capabilities {
+    ($($capability:ident: $of:ident,)*) => {
+        $(fn $capability(&self) -> Option<&dyn $of> {
             Some(self)
         })*
     };
 }
 
-pub(crate) use has_powers;
+pub(crate) use capabilities;
 
 /// What a deletion left behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,7 +131,10 @@ pub struct Deleted {
 const MAX_ID: usize = 1024;
 
 /// Refuses ids that no store can hold.
-pub(crate) fn check_id(session: &SessionId) -> Result<()> {
+///
+/// # Errors
+/// `Unsupported`.
+pub fn check_id(session: &SessionId) -> Result<()> {
     let id = session.as_str();
     let wrong = if id.is_empty() {
         "an id may not be empty"
@@ -111,7 +149,10 @@ pub(crate) fn check_id(session: &SessionId) -> Result<()> {
 }
 
 /// Refuses batches that do not belong after `at`.
-pub(crate) fn check_batch(session: &SessionId, at: Seq, batch: &Batch) -> Result<()> {
+///
+/// # Errors
+/// `Unsupported`.
+pub fn check_batch(session: &SessionId, at: Seq, batch: &Batch) -> Result<()> {
     check_id(session)?;
     let refuse = |what: String| Err(Error::new(ErrorKind::Unsupported, what).session(session).seq(at));
     if batch.events.is_empty() {
@@ -124,7 +165,10 @@ pub(crate) fn check_batch(session: &SessionId, at: Seq, batch: &Batch) -> Result
 }
 
 /// Refuses a line that is larger than the limit.
-pub(crate) fn check_size(session: &SessionId, line: usize, limit: usize) -> Result<()> {
+///
+/// # Errors
+/// `TooLarge`.
+pub fn check_size(session: &SessionId, line: usize, limit: usize) -> Result<()> {
     if line <= limit {
         return Ok(());
     }
@@ -133,7 +177,7 @@ pub(crate) fn check_size(session: &SessionId, line: usize, limit: usize) -> Resu
 }
 
 /// The error that no batch ends at `at`.
-pub(crate) fn no_such_place(session: &SessionId, at: Seq) -> Error {
+pub fn no_such_place(session: &SessionId, at: Seq) -> Error {
     Error::new(ErrorKind::NotFound, "no batch ends there, so nothing can fork there")
         .session(session)
         .seq(at)
@@ -141,7 +185,7 @@ pub(crate) fn no_such_place(session: &SessionId, at: Seq) -> Error {
 }
 
 /// The error that a child's id is taken.
-pub(crate) fn taken(child: &SessionId) -> Error {
+pub fn taken(child: &SessionId) -> Error {
     Error::new(ErrorKind::Conflict, "there is a session of this id already").session(child).hint("choose another id")
 }
 

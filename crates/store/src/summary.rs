@@ -1,4 +1,7 @@
-//! What a listing shows of a session: a fold of its journal that needs only the last one and the next batch.
+//! What a listing shows of a session: a fold of its journal that needs only the last summary and the next batch.
+//!
+//! Every driver uses this fold, so listings agree between stores, and a summary can be made anew from the journal. Times that a
+//! journal does not tell are the store's own and are not compared.
 
 use turnkeep_model::event::{SessionChanged, SessionOpened};
 use turnkeep_model::{Batch, Event, Seq, SessionId, Status, Time};
@@ -40,12 +43,12 @@ pub struct Origin {
 }
 
 /// Stands for a time in a summary that was made anew from a journal which does not tell it.
-pub(crate) const UNTOLD: i64 = i64::MIN;
+pub(crate) const UNKNOWN_TIME: i64 = i64::MIN;
 
 impl Summary {
     /// The summary of a session that has no record yet, to be made anew from its journal alone.
-    pub(crate) fn untold(id: SessionId) -> Summary {
-        Summary { created: UNTOLD, updated: UNTOLD, ..Summary::new(id) }
+    pub(crate) fn without_times(id: SessionId) -> Summary {
+        Summary { created: UNKNOWN_TIME, updated: UNKNOWN_TIME, ..Summary::new(id) }
     }
 
     /// What a listing says otherwise than this summary, which was made anew from the journal.
@@ -55,7 +58,7 @@ impl Summary {
 
     /// What a listing names otherwise: all but counts.
     pub(crate) fn misnamed(&self, listing: &Summary) -> Vec<&'static str> {
-        let time = |told: i64, listed: i64| told == UNTOLD || told == listed;
+        let time = |told: i64, listed: i64| told == UNKNOWN_TIME || told == listed;
         let same = [
             ("title", self.title == listing.title),
             ("status", self.status == listing.status),
@@ -85,14 +88,14 @@ impl Summary {
 
     /// Takes in what a batch brings, and nothing that it does not tell.
     pub(crate) fn take(&mut self, effects: &Effects) {
-        self.apply(effects, UNTOLD);
+        self.apply(effects, UNKNOWN_TIME);
     }
 
     /// This summary, with the times of a listing where the journal tells none.
     #[cfg(any(feature = "postgres", feature = "sqlite"))]
-    pub(crate) fn told_by(mut self, listing: &Summary) -> Summary {
+    pub(crate) fn with_times_of(mut self, listing: &Summary) -> Summary {
         for (own, listed) in [(&mut self.created, listing.created), (&mut self.updated, listing.updated)] {
-            if *own == UNTOLD {
+            if *own == UNKNOWN_TIME {
                 *own = listed;
             }
         }
@@ -100,7 +103,7 @@ impl Summary {
     }
 
     /// The summary of a session that has no record yet.
-    pub(crate) fn new(id: SessionId) -> Summary {
+    pub fn new(id: SessionId) -> Summary {
         Summary {
             id,
             origin: None,
@@ -138,6 +141,17 @@ impl Summary {
         if let Some(tags) = &effects.tags {
             self.tags.clone_from(tags);
         }
+    }
+
+    /// Takes in a batch that was appended; `now`, in milliseconds since 1970, counts where the batch tells no time.
+    pub fn add(&mut self, batch: &Batch, now: i64) {
+        self.apply(&Effects::of(batch, batch.to_line().len()), now);
+    }
+
+    /// The summary of a fork of this session, whose own summary was `then` where the fork leaves it.
+    #[must_use]
+    pub fn fork(&self, child: SessionId, then: &Summary) -> Summary {
+        self.forked(child, then.mark())
     }
 
     /// What is counted up to here.

@@ -1,4 +1,7 @@
 //! Whether a journal is what was appended.
+//!
+//! Verifying reads every line and its checksum, folds the summary anew, compares it with the listing, and asks the store for what
+//! it can check itself. A digest over the lines makes equal journals comparable between stores.
 
 use std::cmp::Ordering;
 
@@ -11,6 +14,7 @@ use crate::summary::{Effects, Summary};
 
 /// What a check of a session found.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Verified {
     /// The session.
     pub session: SessionId,
@@ -72,7 +76,7 @@ pub(crate) async fn verify(store: &(impl Store + ?Sized), session: &SessionId) -
     };
     // Before the journal, which may grow meanwhile. A store that cannot tell says why when it is read.
     let listing = summary_of(store, session).await.ok();
-    let mut listed = Summary::untold(session.clone());
+    let mut listed = Summary::without_times(session.clone());
     let mut batches = store.read(session, Seq::START);
     while let Some(batch) = batches.next().await {
         let batch = match batch {

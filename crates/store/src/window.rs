@@ -1,7 +1,11 @@
-//! The end of a session without its beginning.
+//! The end of a session without its beginning: its head, and the turns that were opened last.
+//!
+//! A head is folded from every batch, but holds no turn; turns are folded from the batch in which the first of them opened.
 
 use turnkeep_model::event::{BlockAdded, ModelFailed, SessionCondensed, SessionOpened, TurnClosed};
-use turnkeep_model::{Batch, Event, Head, Result as ModelResult, Session, Turn, absorb, apply};
+use turnkeep_model::{Batch, Event, Head, Result as ModelResult, Seq, Session, Turn, absorb, apply};
+
+use crate::error::{Error, Result};
 
 /// The last turns of a session, with all of it that is not turns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -20,6 +24,15 @@ impl Window {
         *head.session = session;
         Window { head, first: u32::try_from(first).unwrap_or(u32::MAX) }
     }
+}
+
+/// Takes a batch into a head.
+pub(crate) fn take_in(head: &mut Head, batch: &Batch) -> Result<()> {
+    for (entry, seq) in batch.events.iter().zip(batch.seq.0..) {
+        head.apply(Seq(seq), &entry.event).map_err(|error| Error::from(error).seq(Seq(seq)))?;
+    }
+    head.seq = batch.last();
+    Ok(())
 }
 
 /// Folds turns from somewhere in the middle of a journal: what concerns earlier ones is passed over.

@@ -44,7 +44,7 @@ struct Content {
 
 /// What ended the process that used the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aftermath {
+pub enum CrashKind {
     /// It was killed: the system has everything that was written.
     Kill,
     /// The power went: nothing that was not synced is there.
@@ -53,9 +53,9 @@ pub enum Aftermath {
     PowerLostHalfway,
 }
 
-impl Aftermath {
+impl CrashKind {
     /// Every one.
-    pub const ALL: [Aftermath; 3] = [Aftermath::Kill, Aftermath::PowerLost, Aftermath::PowerLostHalfway];
+    pub const ALL: [CrashKind; 3] = [CrashKind::Kill, CrashKind::PowerLost, CrashKind::PowerLostHalfway];
 }
 
 impl SimDisk {
@@ -77,9 +77,9 @@ impl SimDisk {
 
     /// The disk as the next process finds it; it fails no more.
     #[must_use]
-    pub fn after(&self, aftermath: Aftermath) -> SimDisk {
+    pub fn after(&self, aftermath: CrashKind) -> SimDisk {
         let mut state = self.state().clone();
-        if aftermath != Aftermath::Kill {
+        if aftermath != CrashKind::Kill {
             state.names.clone_from(&state.synced_names);
             state.files.iter_mut().for_each(|file| file.lose(aftermath));
         }
@@ -117,9 +117,9 @@ enum Fate {
 
 impl Content {
     /// What is left of it after a loss of power.
-    fn lose(&mut self, aftermath: Aftermath) {
+    fn lose(&mut self, aftermath: CrashKind) {
         let grown = self.now.len().saturating_sub(self.synced.len());
-        let kept = if aftermath == Aftermath::PowerLostHalfway { grown / 2 } else { 0 };
+        let kept = if aftermath == CrashKind::PowerLostHalfway { grown / 2 } else { 0 };
         let tail: Vec<u8> = self.now.iter().skip(self.synced.len()).take(kept).copied().collect();
         self.synced.extend(tail);
         self.now.clone_from(&self.synced);

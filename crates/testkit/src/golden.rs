@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use turnkeep_codec::{Codec, DecodeOptions, EncodeOptions, Input};
 use turnkeep_model::json::{JsonSink, Layout, Sink};
-use turnkeep_model::shape::Parts;
+use turnkeep_model::shape::FlatShape;
 use turnkeep_model::{Loss, Result};
 
 /// A folder of the repository.
@@ -140,7 +140,7 @@ fn losses_json(losses: &[Loss]) -> String {
     sink.begin_array();
     for loss in losses {
         sink.begin_object();
-        loss.write_parts(&mut sink);
+        loss.write_fields(&mut sink);
         sink.end_object();
     }
     sink.end_array();

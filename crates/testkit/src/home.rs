@@ -1,10 +1,10 @@
-//! A place where a store of some driver can be opened, closed and opened again.
+//! A place where a store can be opened, closed and opened again.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use turnkeep_store::url::{DRIVERS, Driver};
+use turnkeep_store::url::{DRIVERS, Driver, Keeps};
 use turnkeep_store::{Options, Store, open_with};
 
 /// The environment variable with the URL of a PostgreSQL database for tests.
@@ -15,9 +15,17 @@ pub struct Home {
     folder: TempDir,
     /// The schema of a database that other tests use, too.
     schema: String,
-    /// The driver of the store.
-    pub driver: &'static Driver,
+    opens: Opens,
 }
+
+/// What opens the store.
+enum Opens {
+    Driver(&'static Driver),
+    Own(Keeps, OpenOwn),
+}
+
+/// Opens a store of one's own in a folder.
+pub type OpenOwn = fn(&Path, Options) -> Arc<dyn Store>;
 
 impl Home {
     /// An empty home for a store of this scheme.
@@ -27,7 +35,25 @@ impl Home {
     #[expect(clippy::expect_used, reason = "a test cannot go on without it")]
     pub fn new(scheme: &str) -> Home {
         let driver = DRIVERS.iter().find(|driver| driver.scheme == scheme).expect("a driver of the table");
-        Home { folder: TempDir::new().expect("a temporary folder"), schema: schema(), driver }
+        Home { folder: TempDir::new().expect("a temporary folder"), schema: schema(), opens: Opens::Driver(driver) }
+    }
+
+    /// An empty home for a store that is in no table: one of your own.
+    ///
+    /// # Panics
+    /// Where no folder can be made.
+    #[expect(clippy::expect_used, reason = "a test cannot go on without it")]
+    pub fn own(keeps: Keeps, open: OpenOwn) -> Home {
+        let folder = TempDir::new().expect("a temporary folder");
+        Home { folder, schema: schema(), opens: Opens::Own(keeps, open) }
+    }
+
+    /// How long the store keeps what is stored.
+    pub fn keeps(&self) -> Keeps {
+        match &self.opens {
+            Opens::Driver(driver) => driver.keeps,
+            Opens::Own(keeps, _) => *keeps,
+        }
     }
 
     /// Why no store of this scheme can be tested here, if that is so.
@@ -42,15 +68,18 @@ impl Home {
         Some(format!("{POSTGRES} names no database"))
     }
 
-    /// The URL of the store.
+    /// The URL of the store; a store that is in no table has only a path.
     pub fn url(&self) -> String {
-        let scheme = self.driver.scheme;
+        let Opens::Driver(driver) = &self.opens else {
+            return self.path().display().to_string();
+        };
+        let scheme = driver.scheme;
         if scheme == "postgres" {
             let server = std::env::var(POSTGRES).unwrap_or_default();
             let mark = if server.contains('?') { '&' } else { '?' };
             return format!("{server}{mark}schema={}", self.schema);
         }
-        if self.driver.usage.len() == scheme.len() + 1 {
+        if driver.usage.len() == scheme.len() + 1 {
             return format!("{scheme}:");
         }
         format!("{scheme}:{}", self.path().display())
@@ -77,7 +106,10 @@ impl Home {
     /// Where it cannot be opened.
     #[expect(clippy::expect_used, reason = "a test cannot go on without it")]
     pub fn open_with(&self, options: Options) -> Arc<dyn Store> {
-        open_with(&self.url(), options).expect("the store opens")
+        match &self.opens {
+            Opens::Driver(_) => open_with(&self.url(), options).expect("the store opens"),
+            Opens::Own(_, open) => open(self.folder(), options),
+        }
     }
 }
 
@@ -90,7 +122,7 @@ fn schema() -> String {
 #[cfg(feature = "postgres")]
 impl Drop for Home {
     fn drop(&mut self) {
-        if let ("postgres", Some(place)) = (self.driver.scheme, self.url().strip_prefix("postgres:")) {
+        if let Some(place) = self.url().strip_prefix("postgres:") {
             // A store that was never opened has left nothing.
             let _ = turnkeep_store::PostgresStore::destroy(place);
         }

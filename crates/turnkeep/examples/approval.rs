@@ -5,32 +5,34 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::process::Command;
-use std::sync::Arc;
 
-use turnkeep::model::event::Effect;
-use turnkeep::model::{Author, Block, CallId, Json, SessionId, ToolCall};
-use turnkeep::runtime::human::{Judgement, decide};
-use turnkeep::runtime::port::{Answer, Brief, Consent, FnTool};
-use turnkeep::runtime::{Agent, Ports, Recorder, Script, Tools};
+use turnkeep::prelude::*;
+use turnkeep::runtime::human::{ConsentDecision, decide};
+use turnkeep::runtime::{Ports, Recorder};
 
-#[derive(serde::Deserialize)]
-struct Empty {}
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Folder {
+    /// What to delete.
+    path: String,
+}
 
-fn agent() -> Result<Agent, Box<dyn std::error::Error>> {
-    let delete =
-        FnTool::blocking("delete", "Deletes it all.", Json::Null, Effect::Once, |_: Empty, _: Brief| Ok("deleted"));
-    let delete = delete.with_consent(Consent::Needed { within: None });
-    let call = ToolCall { call: CallId::given("c1"), name: "delete".into(), arguments: "{}".into() };
-    let calls = Answer { blocks: vec![Block::new(Author::Assistant, call)], ..Answer::default() };
-    let model = Script::new("scripted", vec![calls, Answer::text("As you wish.")]);
-    Ok(Agent::new(Arc::new(model)).with_tools(Tools::new([Arc::new(delete) as _])?))
+async fn delete(folder: Folder) -> Result<String, ToolError> {
+    Ok(format!("deleted {}", folder.path))
+}
+
+fn agent() -> turnkeep::Result<Agent> {
+    let calls = Answer::calling("c1", "delete", r#"{"path": "/tmp/old"}"#);
+    Agent::builder()
+        .model(Script::new("scripted", vec![calls, Answer::text("As you wish.")]))
+        .tool(tool("delete", "Deletes a folder.", delete).once().needs_approval())
+        .build()
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let id = SessionId::new("cleaning");
     if let Some(url) = std::env::args().nth(1) {
         let store = turnkeep::store::open(&url)?;
-        let no = Judgement::deny("not before the backup");
+        let no = ConsentDecision::deny("not before the backup");
         pollster::block_on(decide(&*store, &id, &CallId::given("c1"), &no, &Ports::default()))?;
         return Ok(());
     }

@@ -9,13 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use turnkeep::model::event::Effect;
-use turnkeep::model::{Author, Block, CallId, Json, ToolCall};
-use turnkeep::runtime::port::{Answer, Brief, FnTool};
-use turnkeep::runtime::{
-    Agent, Checkpoint, CheckpointHandler, Error, LoopDefinition, MainLoop, Ports, Prompt, Result, Script, Template,
-    Tools, UserRequest,
-};
+use turnkeep::runtime::compat::weakincentives::{LoopDefinition, MainLoop, Prompt, Template};
+use turnkeep::runtime::port::{Answer, ToolContext, ToolError, tool};
+use turnkeep::runtime::{Agent, Checkpoint, CheckpointHandler, Error, Ports, Result, Script, UserRequest};
 use turnkeep::store::BoxFuture;
 use turnkeep::{ErrorKind, Snapshot, WinkJson};
 
@@ -78,24 +74,25 @@ impl LoopDefinition for CodeReviewLoop {
     }
 }
 
-#[derive(serde::Deserialize)]
+#[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Comment {
+    /// What is said.
     text: String,
 }
 
 /// An agent that posts a comment. Keyed: the outside world tells a repetition by the key.
 fn adapter(dies: bool) -> Result<Agent> {
-    let post =
-        FnTool::blocking("post", "Posts a comment.", Json::Null, Effect::Keyed, move |it: Comment, call: Brief| {
-            if dies {
-                std::process::abort();
-            }
-            Ok(format!("posted {:?} under {} (resumed: {})", it.text, call.key, call.is_resume))
-        });
-    let call = ToolCall { call: CallId::given("c1"), name: "post".into(), arguments: r#"{"text":"nice"}"#.into() };
-    let calls = Answer { blocks: vec![Block::new(Author::Assistant, call)], ..Answer::default() };
-    let model = Script::new("scripted", vec![calls, Answer::text("Reviewed.")]);
-    Ok(Agent::new(Arc::new(model)).with_tools(Tools::new([Arc::new(post) as _])?))
+    let post = move |comment: Comment, call: ToolContext| async move {
+        if dies {
+            std::process::abort();
+        }
+        Ok::<_, ToolError>(format!("posted {:?} under {} (resumed: {})", comment.text, call.key, call.is_resume))
+    };
+    let calls = Answer::calling("c1", "post", r#"{"text":"nice"}"#);
+    Agent::builder()
+        .model(Script::new("scripted", vec![calls, Answer::text("Reviewed.")]))
+        .tool(tool("post", "Posts a comment.", post).keyed())
+        .build()
 }
 
 fn review(folder: &Path, dies: bool) -> std::result::Result<String, Box<dyn std::error::Error>> {

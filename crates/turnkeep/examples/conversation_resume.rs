@@ -6,17 +6,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
-use turnkeep::model::event::Effect;
-use turnkeep::model::{Author, Block, CallId, Json, ToolCall};
-use turnkeep::runtime::port::{Answer, Brief, FnTool, ToolError};
-use turnkeep::runtime::slices::query;
-use turnkeep::runtime::{
-    Agent, ConversationState, Ports, Prompt, PromptResponse, Recorder, ResumeFrom, Script, Template, Tools,
-    enable_conversation_recording, evaluate,
+use turnkeep::prelude::*;
+use turnkeep::runtime::Ports;
+use turnkeep::runtime::compat::weakincentives::{
+    ConversationState, Prompt, PromptResponse, ResumeFrom, Template, enable_conversation_recording, evaluate,
 };
+use turnkeep::runtime::slices::query;
 use turnkeep::{Snapshot, WinkJson};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -45,28 +42,25 @@ async fn resume_evaluation<O: DeserializeOwned>(
     Ok(evaluate(adapter, prompt, &mut session, ResumeFrom::State(&state)).await?)
 }
 
-#[derive(serde::Deserialize)]
+#[derive(serde::Deserialize, schemars::JsonSchema)]
 struct File {
+    /// Below the root of the project.
     path: String,
 }
 
 /// An agent that reads a file, which the first process cannot.
 fn adapter(reads: bool) -> Outcome<Agent> {
-    let read =
-        FnTool::blocking(
-            "read",
-            "Reads a file.",
-            Json::Null,
-            Effect::Pure,
-            move |file: File, call: Brief| match reads {
-                true => Ok(format!("fn main() {{}} // {} (resumed: {})", file.path, call.is_resume)),
-                false => Err(ToolError::idempotency("the disk is gone")),
-            },
-        );
-    let call = ToolCall { call: CallId::given("c1"), name: "read".into(), arguments: r#"{"path":"a.rs"}"#.into() };
-    let calls = Answer { blocks: vec![Block::new(Author::Assistant, call)], ..Answer::default() };
-    let model = Script::new("scripted", vec![calls, Answer::text("It looks good.")]);
-    Ok(Agent::new(Arc::new(model)).with_tools(Tools::new([Arc::new(read) as _])?))
+    let read = move |file: File, call: ToolContext| async move {
+        match reads {
+            true => Ok(format!("fn main() {{}} // {} (resumed: {})", file.path, call.is_resume)),
+            false => Err(ToolError::idempotency("the disk is gone")),
+        }
+    };
+    let calls = Answer::calling("c1", "read", r#"{"path":"a.rs"}"#);
+    Ok(Agent::builder()
+        .model(Script::new("scripted", vec![calls, Answer::text("It looks good.")]))
+        .tool(tool("read", "Reads a file.", read).pure())
+        .build()?)
 }
 
 fn main() -> Outcome<()> {

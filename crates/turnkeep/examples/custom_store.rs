@@ -6,11 +6,9 @@
 
 use std::sync::Arc;
 
-use turnkeep::SessionId;
 use turnkeep::model::{Batch, Seq};
-use turnkeep::runtime::port::Answer;
-use turnkeep::runtime::{Agent, Ports, Recorder, Script};
-use turnkeep::store::{Batches, BoxFuture, Deleted, Page, Query, Result, Store};
+use turnkeep::prelude::*;
+use turnkeep::store::{Batches, BoxFuture, Deleted, Page, Query, Result};
 
 struct Telling(Arc<dyn Store>);
 
@@ -39,15 +37,20 @@ impl Store for Telling {
     fn delete<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<Deleted>> {
         self.0.delete(session)
     }
+
+    /// Search, leases and all else that the other store can do.
+    fn inner(&self) -> Option<&dyn Store> {
+        Some(&*self.0)
+    }
 }
 
-fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let store = Arc::new(Telling(turnkeep::store::open("memory:")?));
-    let agent = Agent::new(Arc::new(Script::new("scripted", vec![Answer::text("Hello!")])));
-    pollster::block_on(async {
-        let session = turnkeep::Session { id: Some(SessionId::new("hello")), ..agent.session() };
-        let mut recorder = Recorder::create(store, session, Ports::default()).await?;
-        agent.run(&mut recorder, "Say hello.").await
-    })?;
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> turnkeep::Result<()> {
+    let store = Arc::new(Telling(turnkeep::open_store("memory:")?));
+    let script = Script::new("scripted", vec![Answer::text("Hello!")]);
+    let agent = Agent::builder().model(script).store_in(store).build()?;
+
+    let stopped = agent.open("hello")?.ask("Say hello.").await?;
+    println!("{}", stopped.text.unwrap_or_default());
     Ok(())
 }

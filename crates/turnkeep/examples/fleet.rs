@@ -1,54 +1,57 @@
-//! Workers share a store, and resume what a dead one left.
+//! Workers share a store: questions are left there, and each is answered by one worker of its queue.
 //!
 //! `cargo run --example fleet [URL]`: a PostgreSQL URL where the feature `postgres` is on, or the one that
 //! `TURNKEEP_POSTGRES` names; else an SQLite file.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use std::sync::Arc;
+use std::time::Duration;
 
-use turnkeep::SessionId;
-use turnkeep::runtime::port::Answer;
-use turnkeep::runtime::{Agent, Ports, Recorder, Script, Worker, say};
+use turnkeep::prelude::*;
+use turnkeep::runtime::Ports;
+use turnkeep::{Job, StopSignal, Worker, enqueue};
 
 fn agent() -> Agent {
-    Agent::new(Arc::new(Script::new("scripted", vec![Answer::text("Done.")])))
+    Agent::new(Script::new("scripted", vec![Answer::text("Done.")]))
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> turnkeep::Result<()> {
     let folder = tempfile::tempdir()?;
     let named = std::env::var("TURNKEEP_POSTGRES").ok().filter(|url| cfg!(feature = "postgres") && !url.is_empty());
     let file = || format!("sqlite:{}", folder.path().join("fleet.db").display());
     let url = std::env::args().nth(1).or(named).unwrap_or_else(file);
     println!("the store: {}", url.split(':').next().unwrap_or_default());
-    let store = turnkeep::store::open(&url)?;
-    pollster::block_on(async {
-        // Sessions whose runs died after the question was asked.
-        for n in 0..6 {
-            let id = SessionId::new(format!("job-{n}-{}", std::process::id()));
-            let session = turnkeep::Session { id: Some(id.clone()), ..agent().session() };
-            drop(Recorder::create(store.clone(), session, Ports::default()).await?);
-            say(&*store, &id, &Ports::default(), "Do it.").await?;
-        }
-        Ok::<(), turnkeep::runtime::Error>(())
-    })?;
-    let workers: Vec<_> = (0..2)
-        .map(|n| {
-            let worker = Worker::new(&format!("worker-{n}"), agent(), store.clone(), Ports::default());
-            std::thread::spawn(move || {
-                let mut done = 0;
-                while let Ok(Some((id, went))) = pollster::block_on(worker.work()) {
-                    println!(
-                        "worker {n}: {id} {}",
-                        went.map_or_else(|error| error.to_string(), |stopped| stopped.status.kind().to_owned())
-                    );
-                    done += 1;
+    let store = turnkeep::open_store(&url)?;
+
+    // A queue of this run alone: a server may hold the jobs of others.
+    let queue = format!("mail-{}", std::process::id());
+    for n in 0..6 {
+        let job = Job::new(format!("{queue}-{n}"), "Answer the mail.").tag("queue", &queue);
+        job.enqueue(&*store).await?;
+    }
+    let other = format!("report-{}", std::process::id());
+    enqueue(&*store, other.as_str(), "Write the report.").await?;
+
+    // Each worker stops when the queue is empty: here that is when six mails are answered.
+    let (stop, answered) = (StopSignal::default(), std::sync::atomic::AtomicUsize::new(0));
+    let worker = |name: &'static str| {
+        let worker = Worker::new(name, agent(), store.clone(), Ports::default())
+            .with_tag("queue", Some(&queue))
+            .with_poll(Duration::from_millis(20));
+        let (stop, answered) = (&stop, &answered);
+        async move {
+            let told = |id: SessionId, went: turnkeep::Result<Stopped>| {
+                let ended = went.map_or_else(|error| error.to_string(), |stopped| stopped.status.to_string());
+                println!("{name}: {id} {ended}");
+                if answered.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 5 {
+                    stop.ask();
                 }
-                done
-            })
-        })
-        .collect();
-    let done: usize = workers.into_iter().filter_map(|worker| worker.join().ok()).sum();
-    println!("{done} sessions finished");
+            };
+            worker.run(stop, told).await
+        }
+    };
+    futures_util::future::try_join(worker("worker-0"), worker("worker-1")).await?;
+    println!("the report still waits: {}", agent().with_store(store).open(other)?.session().await?.turns.len());
     Ok(())
 }

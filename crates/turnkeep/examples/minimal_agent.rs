@@ -4,33 +4,27 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use std::sync::Arc;
+use turnkeep::prelude::*;
 
-use turnkeep::model::event::Effect;
-use turnkeep::model::{Author, Block, CallId, Json, ToolCall};
-use turnkeep::runtime::port::{Answer, Brief, FnTool};
-use turnkeep::runtime::{Agent, Ports, Recorder, Script, Tools};
-
-#[derive(serde::Deserialize)]
-struct City {
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Place {
     city: String,
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let weather =
-        FnTool::blocking("weather", "The weather of a city.", Json::Null, Effect::Pure, |city: City, _: Brief| {
-            Ok(format!("sunny in {}", city.city))
-        });
-    let call = ToolCall { call: CallId::given("c1"), name: "weather".into(), arguments: r#"{"city":"Oslo"}"#.into() };
-    let calls = Answer { blocks: vec![Block::new(Author::Assistant, call)], ..Answer::default() };
-    let model = Script::new("scripted", vec![calls, Answer::text("It is sunny in Oslo.")]);
-    let agent = Agent::new(Arc::new(model)).with_tools(Tools::new([Arc::new(weather) as _])?);
+async fn weather(place: Place) -> Result<String, ToolError> {
+    Ok(format!("sunny in {}", place.city))
+}
 
-    let store = turnkeep::store::open("memory:")?;
-    let stopped = pollster::block_on(async {
-        let mut recorder = Recorder::create(store, agent.session(), Ports::default()).await?;
-        agent.run(&mut recorder, "How is the weather in Oslo?").await
-    })?;
+#[tokio::main]
+async fn main() -> turnkeep::Result<()> {
+    let calls = Answer::calling("c1", "weather", r#"{"city":"Oslo"}"#);
+    let agent = Agent::builder()
+        .model(Script::new("scripted", vec![calls, Answer::text("It is sunny in Oslo.")]))
+        .tool(tool("weather", "The weather of a city.", weather).pure())
+        .store("memory:")
+        .build()?;
+
+    let stopped = agent.open("talk")?.ask("How is the weather in Oslo?").await?;
     println!("{}", stopped.text.unwrap_or_default());
     Ok(())
 }

@@ -6,29 +6,30 @@
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
 
-use turnkeep::model::event::Effect;
-use turnkeep::model::{Author, Block, CallId, Json, SessionId, ToolCall};
-use turnkeep::runtime::port::{Answer, Brief, FnTool};
-use turnkeep::runtime::{Agent, Ports, Recorder, Script, Stopped, Tools};
+use turnkeep::prelude::*;
+use turnkeep::runtime::{Ports, Recorder, Stopped};
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Table {
+    /// How many people come.
+    seats: u32,
+}
 
 /// Keyed: it may be called again with the same key, by which the outside world tells a repetition.
-fn agent(dies: bool) -> Result<Agent, Box<dyn std::error::Error>> {
-    let book = FnTool::blocking("book", "Books a table.", Json::Null, Effect::Keyed, move |_: Empty, call: Brief| {
+fn agent(dies: bool) -> turnkeep::Result<Agent> {
+    let book = move |table: Table, call: ToolContext| async move {
         if dies {
             std::process::abort();
         }
-        Ok(format!("booked under {}", call.key))
-    });
-    let call = ToolCall { call: CallId::given("c1"), name: "book".into(), arguments: "{}".into() };
-    let calls = Answer { blocks: vec![Block::new(Author::Assistant, call)], ..Answer::default() };
-    let model = Script::new("scripted", vec![calls, Answer::text("Your table is booked.")]);
-    Ok(Agent::new(Arc::new(model)).with_tools(Tools::new([Arc::new(book) as _])?))
+        Ok::<_, ToolError>(format!("booked {} seats under {}", table.seats, call.key))
+    };
+    let calls = Answer::calling("c1", "book", r#"{"seats": 4}"#);
+    Agent::builder()
+        .model(Script::new("scripted", vec![calls, Answer::text("Your table is booked.")]))
+        .tool(tool("book", "Books a table.", book).keyed())
+        .build()
 }
-
-#[derive(serde::Deserialize)]
-struct Empty {}
 
 async fn live(url: &str, dies: bool) -> Result<Stopped, Box<dyn std::error::Error>> {
     let (store, agent, id) = (turnkeep::store::open(url)?, agent(dies)?, SessionId::new("dinner"));

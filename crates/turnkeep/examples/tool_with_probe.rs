@@ -20,7 +20,13 @@ struct Bank {
 
 impl Tool for Bank {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "charge".into(), description: Some("Charges the card.".into()), ..ToolSpec::default() }
+        let parameters = r#"{"type":"object","properties":{"eur":{"type":"integer"}},"required":["eur"]}"#;
+        ToolSpec {
+            name: "charge".into(),
+            description: Some("Charges the card.".into()),
+            parameters: parameters.parse().unwrap_or_default(),
+            ..ToolSpec::default()
+        }
     }
 
     fn effect(&self) -> Effect {
@@ -52,7 +58,7 @@ impl Probe for Bank {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bank = Arc::new(Bank::default());
-    let call = ToolCall { call: CallId::given("c1"), name: "charge".into(), arguments: "{}".into() };
+    let call = ToolCall { call: CallId::given("c1"), name: "charge".into(), arguments: r#"{"eur":42}"#.into() };
     let calls = Answer { blocks: vec![Block::new(Author::Assistant, call)], ..Answer::default() };
     let model = Script::new("scripted", vec![calls, Answer::text("The card was charged.")]);
     let agent = Agent::new(Arc::new(model)).with_tools(Tools::new([bank.clone() as _])?);

@@ -3,8 +3,9 @@
 use turnkeep_codec::Target;
 use turnkeep_file::OpenOptions;
 use turnkeep_model::{Author, Error, ErrorKind, Loss, Result, Snapshot};
+use turnkeep_runtime::compat::weakincentives::ConversationState;
 use turnkeep_runtime::slices::SliceItem;
-use turnkeep_runtime::{ConversationState, Error as RuntimeError, SnapshotFormat};
+use turnkeep_runtime::{Error as RuntimeError, SnapshotFormat};
 
 const FORMAT: &str = "wink.snapshot";
 

@@ -45,7 +45,7 @@ fn check_length(file: &Path, text: &str) -> Option<String> {
     (counted && lines > LONGEST).then(|| format!(": has {lines} lines, more than {LONGEST}"))
 }
 
-fn is_test(file: &Path) -> bool {
+pub(super) fn is_test(file: &Path) -> bool {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     file.iter().any(|part| part == "tests") || name == "tests" || name.ends_with("_tests")
 }

@@ -3,21 +3,19 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
 
-use turnkeep_file::{OpenOptions, Source, make_directory, output_name, walk};
+use turnkeep_file::{Conversion, ConvertOptions, Source, make_directory, output_name, walk};
 use turnkeep_model::{Error, ErrorKind, Json, Result};
 
-use super::Ending;
-use super::convert::{Converted, convert, file_of, opening, output_directory, write};
+use super::CommandResult;
+use super::convert::{as_json as report_of, convert, file_of, options, output_directory, write};
 use crate::args::Convert;
-use crate::exit::{Exit, Stop};
+use crate::exit::{CliError, Exit};
+use crate::parallel::{cores, in_parallel};
 use crate::progress::Progress;
 use crate::report::{object, text_or_null};
 use crate::tally::Tally;
-use crate::terminal::{complain_of, counted, json_bytes, say};
+use crate::terminal::{counted, json_bytes, print_error_text, print_note};
 
 /// One file of the batch: where it stands, and where it goes.
 struct Job {
@@ -29,7 +27,7 @@ struct Job {
 /// What became of a file.
 struct Done {
     /// What its report says; without its bytes, and without its losses where nobody asked for a report.
-    converted: Converted,
+    converted: Conversion,
     /// Whether `--strict` refuses it.
     refused: bool,
 }
@@ -40,8 +38,8 @@ struct Batch {
     losses: Tally,
 }
 
-pub(super) fn run(args: &Convert) -> Ending {
-    let opening = opening(args)?;
+pub(super) fn run(args: &Convert) -> CommandResult {
+    let options = options(args)?;
     let directory = output_directory(args)?;
     if !args.dry_run {
         make_directory(&directory)?;
@@ -49,10 +47,10 @@ pub(super) fn run(args: &Convert) -> Ending {
     let own = below(&args.input, &directory);
     if own.as_deref() == Some(Path::new("")) {
         let what = format!("{} would be written into itself", args.input.display());
-        return Err(Stop::Usage(what, "name another directory with -o".to_owned()));
+        return Err(CliError::Usage(what, "name another directory with -o".to_owned()));
     }
     let jobs = jobs(args, &directory, own.as_deref())?;
-    let batch = all(args, &opening, &jobs);
+    let batch = all(args, &options, &jobs);
     if let Some(path) = &args.report {
         write(file_of(path), &json_bytes(&as_json(args, &jobs, &batch.done)))?;
     }
@@ -78,54 +76,44 @@ fn jobs(args: &Convert, directory: &Path, own: Option<&Path>) -> Result<Vec<Job>
 }
 
 /// Does every job, in any order; the results are in the order of the jobs.
-fn all(args: &Convert, opening: &OpenOptions, jobs: &[Job]) -> Batch {
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = mpsc::channel();
+fn all(args: &Convert, options: &ConvertOptions, jobs: &[Job]) -> Batch {
     let mut done: Vec<Option<Result<Done>>> = jobs.iter().map(|_| None).collect();
     let mut losses = Tally::default();
     let mut progress = Progress::of("convert", jobs.len());
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from).min(jobs.len()) {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                let due = || next.fetch_add(1, Ordering::Relaxed);
-                while let Some((index, job)) = Some(due()).and_then(|index| Some((index, jobs.get(index)?))) {
-                    // The receiver lives as long as the scope.
-                    let _ = sender.send((index, one(args, opening, job)));
-                }
-            });
-        }
-        drop(sender);
-        for (index, result) in receiver {
+    in_parallel(
+        jobs,
+        cores(),
+        |job| one(args, options, job),
+        |index, result| {
             progress.step();
             if let Some(slot) = done.get_mut(index) {
                 *slot = Some(result.map(|converted| settle(args, converted, &mut losses)));
             }
-        }
-    });
+        },
+    );
     progress.end();
     Batch { done: done.into_iter().flatten().collect(), losses }
 }
 
 /// Counts the losses of a file. They are kept only for a report: a batch may be larger than the memory.
-fn settle(args: &Convert, mut converted: Converted, losses: &mut Tally) -> Done {
+fn settle(args: &Convert, mut converted: Conversion, losses: &mut Tally) -> Done {
     converted.losses.iter().for_each(|loss| losses.add(loss));
-    let refused = args.strict && converted.refused_by_strict() > 0;
+    let refused = args.strict && converted.essential_losses() > 0;
     if args.report.is_none() {
         converted.losses = Vec::new();
     }
     Done { converted, refused }
 }
 
-fn one(args: &Convert, opening: &OpenOptions, job: &Job) -> Result<Converted> {
+fn one(args: &Convert, options: &ConvertOptions, job: &Job) -> Result<Conversion> {
     let name = job.input.display().to_string();
     if job.clashes {
         let what = format!("another file is already written as {}", job.output.display());
         return Err(Error::new(ErrorKind::Conflict, what).file(name).hint("rename one of them, or convert it alone"));
     }
     let source = Source::read(&job.input, &args.reading.limits())?;
-    let mut converted = convert(args, opening, &args.to, source)?;
-    if !args.dry_run && (!args.strict || converted.refused_by_strict() == 0) {
+    let mut converted = convert(args, options, &args.to, source)?;
+    if !args.dry_run && (!args.strict || converted.essential_losses() == 0) {
         make_directory(job.output.parent().unwrap_or(Path::new(".")))?;
         turnkeep_file::save(&job.output, &converted.bytes)?;
     }
@@ -137,17 +125,17 @@ fn one(args: &Convert, opening: &OpenOptions, job: &Job) -> Result<Converted> {
 fn conclude(args: &Convert, batch: &Batch) -> Exit {
     let results = &batch.done;
     for error in results.iter().filter_map(|result| result.as_ref().err()) {
-        complain_of(&error.to_string(), error.remedy());
+        print_error_text(&error.to_string(), error.remedy());
     }
     let converted: Vec<&Done> = results.iter().flatten().collect();
     if args.report.is_none() {
-        batch.losses.say("--report FILE lists them all");
+        batch.losses.print_note("--report FILE lists them all");
     }
     let failed = results.len() - converted.len();
     let refused = converted.iter().filter(|done| done.refused).count();
     let written = if args.dry_run { 0 } else { converted.len() - refused };
     let refusals = if refused > 0 { format!(", {refused} not written because of --strict") } else { String::new() };
-    say(&format!("{} written, {failed} failed{refusals}", counted(written, "file", "files")));
+    print_note(&format!("{} written, {failed} failed{refusals}", counted(written, "file", "files")));
     match (failed, refused) {
         (0, 0) => Exit::Ok,
         (0, _) => Exit::Losses,
@@ -161,7 +149,7 @@ fn as_json(args: &Convert, jobs: &[Job], results: &[Result<Done>]) -> Json {
         match result {
             Ok(done) => {
                 let output = ("out", Json::from(job.output.display().to_string()));
-                with(done.converted.as_json(), [input, output])
+                with(report_of(&done.converted), [input, output])
             }
             Err(error) => object([input, ("error", error.to_string().into()), ("help", text_or_null(error.remedy()))]),
         }

@@ -8,21 +8,23 @@ use turnkeep_model::policy::condense::{self as policy, KEEP};
 use turnkeep_model::policy::{Pipeline, Policy};
 use turnkeep_model::{Archive, Batch, Json, Ledger, Loss, Session, SessionId};
 use turnkeep_runtime::Ports;
-use turnkeep_runtime::condense::{Asked, Condensed, Extract, Outcome, Settings, Summariser, condense, summarise};
+use turnkeep_runtime::condense::{
+    Condensed, Extract, ModelSummariser, Outcome, Settings, Summariser, condense, summarise,
+};
 use turnkeep_store::StoreExt;
 
-use super::Ending;
+use super::CommandResult;
+use super::conversation::{configured, model_of};
 use super::convert::{file_of, write};
-use super::talk::{configured, model_of};
-use crate::args::{is_dash, source_of};
+use crate::conversation_args::ModelArgs;
 use crate::exit::Exit;
-use crate::reduce_args::{Condense, Condensing, Extent};
-use crate::report::{object, say_losses, text_or_null, with_ambiguous};
-use crate::talk_args::Who;
-use crate::terminal::{DIM, YELLOW, counted, print, print_json, say};
+use crate::input_args::{is_dash, source_of};
+use crate::reduce_args::{Condense, CondenseArgs, Extent};
+use crate::report::{note_losses, object, text_or_null, with_ambiguous};
+use crate::terminal::{DIM, YELLOW, counted, print, print_json, print_note};
 use crate::visible::visible_line;
 
-pub(super) fn run(args: &Condense) -> Ending {
+pub(super) fn run(args: &Condense) -> CommandResult {
     let stored = args.input.to_str().filter(|_| !is_dash(&args.input) && !args.input.exists());
     match stored {
         Some(id) => record(args, &SessionId::new(id)),
@@ -31,19 +33,18 @@ pub(super) fn run(args: &Condense) -> Ending {
 }
 
 fn settings(extent: &Extent, usual: usize) -> Settings {
-    let plan = policy::Settings { keep: extent.keep.unwrap_or(usual), budget: extent.budget };
+    let plan = policy::CondenseSettings { keep: extent.keep.unwrap_or(usual), budget: extent.budget };
     Settings { plan, ..Settings::default() }
 }
 
 /// Condenses a stored session: one more record, and the originals stay.
-fn record(args: &Condense, id: &SessionId) -> Ending {
-    let archive = super::load(&args.place, id.as_str())?;
+fn record(args: &Condense, id: &SessionId) -> CommandResult {
+    let store = args.store.open_existing()?;
     let settings = settings(&args.extent, KEEP);
-    let store = args.place.open()?;
-    let by = if args.offline { Arc::new(Extract) } else { of_session(&args.by, &block_on(store.load(id))?.ledger)? };
+    let loaded = block_on(store.load(id))?;
+    let by = if args.offline { Arc::new(Extract) } else { of_session(&args.by, &loaded.ledger)? };
     let outcome = if args.dry_run {
-        let session = archive.main_session().cloned().unwrap_or_default();
-        block_on(summarise(&session, &*by, &settings, &*Ports::default().clock))
+        block_on(summarise(&loaded.session, &*by, &settings, &*Ports::default().clock))
     } else {
         block_on(condense(&*store, id, &Ports::default(), &*by, &settings))?
     };
@@ -56,15 +57,15 @@ fn record(args: &Condense, id: &SessionId) -> Ending {
 }
 
 /// Who summarises: whoever is named, or nobody.
-fn named(by: &Who) -> turnkeep_model::Result<Arc<dyn Summariser>> {
-    Ok(if by.is_named() { Arc::new(Asked::new(model_of(by)?)) } else { Arc::new(Extract) })
+fn named(by: &ModelArgs) -> turnkeep_model::Result<Arc<dyn Summariser>> {
+    Ok(if by.is_named() { Arc::new(ModelSummariser::new(model_of(by)?)) } else { Arc::new(Extract) })
 }
 
 /// Who summarises a stored session: whoever is named, else the endpoint it was talked with, if that is configured.
-fn of_session(by: &Who, ledger: &Ledger) -> turnkeep_model::Result<Arc<dyn Summariser>> {
+fn of_session(by: &ModelArgs, ledger: &Ledger) -> turnkeep_model::Result<Arc<dyn Summariser>> {
     let asked = ledger.endpoint().filter(|_| !by.is_named()).and_then(configured);
     match asked {
-        Some(endpoint) => named(&Who { endpoint: Some(endpoint), script: None }),
+        Some(endpoint) => named(&ModelArgs { endpoint: Some(endpoint), script: None }),
         None => named(by),
     }
 }
@@ -77,7 +78,7 @@ fn exit(outcome: &Outcome) -> Exit {
 }
 
 /// Condenses the sessions of a file, and writes them elsewhere.
-fn rewrite(args: &Condense) -> Ending {
+fn rewrite(args: &Condense) -> CommandResult {
     let source = source_of(&args.input, &args.reading.limits())?;
     let name = source.name().to_owned();
     let mut opened = args.reading.open(source)?;
@@ -100,9 +101,9 @@ fn rewrite(args: &Condense) -> Ending {
     write(file, &encoded.bytes)?;
     match (args.json, file) {
         (true, Some(_)) => print_json(&with_ambiguous(as_json(&name, &outcome), &opened.ambiguous))?,
-        _ => say(&format!("{DIM}{}{DIM:#}", as_text(&outcome, false))),
+        _ => print_note(&format!("{DIM}{}{DIM:#}", as_text(&outcome, false))),
     }
-    say_losses(&losses, "`turnkeep convert --condense` with --report FILE lists them all");
+    note_losses(&losses, "`turnkeep convert --condense` with --report FILE lists them all");
     Ok(exit(&outcome))
 }
 
@@ -113,7 +114,7 @@ fn usual(target: &Target) -> usize {
 
 /// Applies the policies, and condenses last if that is asked for.
 pub(super) fn applied(
-    condensing: &Condensing,
+    condensing: &CondenseArgs,
     pipeline: Pipeline,
     archive: &mut Archive,
     target: &Target,
@@ -129,11 +130,13 @@ pub(super) fn applied(
         let told = step.told.clone();
         let losses = pipeline.then(step).apply_to(archive)?;
         let outcome = told.lock().unwrap_or_else(PoisonError::into_inner).take();
-        (losses, outcome.unwrap_or(Outcome::Nothing(policy::Nothing::Kept)))
+        (losses, outcome.unwrap_or(Outcome::Nothing(policy::NothingToCondense::Kept)))
     };
     match &outcome {
         Outcome::Condensed(_) => {}
-        Outcome::Nothing(_) | Outcome::Failed(_) => say(&format!("{YELLOW}{}{YELLOW:#}", as_text(&outcome, false))),
+        Outcome::Nothing(_) | Outcome::Failed(_) => {
+            print_note(&format!("{YELLOW}{}{YELLOW:#}", as_text(&outcome, false)));
+        }
     }
     Ok(losses)
 }
@@ -161,7 +164,7 @@ impl Policy for Summarising {
 /// Condenses every session; what became of the main one is told.
 fn reduce(archive: &mut Archive, settings: &Settings, by: &dyn Summariser) -> (Vec<Loss>, Outcome) {
     let mut losses = Vec::new();
-    let mut told = Outcome::Nothing(policy::Nothing::Kept);
+    let mut told = Outcome::Nothing(policy::NothingToCondense::Kept);
     for index in 0..archive.sessions.len() {
         let prefix = archive.prefix(index);
         let Some(session) = archive.sessions.get_mut(index) else { continue };

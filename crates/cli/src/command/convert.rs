@@ -2,97 +2,69 @@
 
 use std::path::{Path, PathBuf};
 
-use turnkeep_codec::{EncodeOptions, Mode, Target, pack};
-use turnkeep_file::{OpenOptions, Opened, Source, is_bundle};
-use turnkeep_model::{Json, Loss, Result, Severity};
+use turnkeep_codec::{EncodeOptions, Mode, Target};
+use turnkeep_file::{Conversion, ConvertOptions, Source, is_bundle};
+use turnkeep_model::{Json, Result};
 
-use super::{Ending, batch, condense, reduced};
-use crate::args::{Convert, is_dash, source_of};
-use crate::exit::{Exit, Stop};
+use super::{CommandResult, batch, condense, reduced};
+use crate::args::Convert;
+use crate::exit::{CliError, Exit};
+use crate::input_args::{is_dash, source_of};
 use crate::policy_args::Manner;
-use crate::reduce_args::Packing;
-use crate::report::{self, object, say_losses};
+use crate::report::{self, note_losses, object};
 use crate::terminal::{json_bytes, print_bytes};
 
-/// What a conversion gave.
-pub(super) struct Converted {
-    pub(super) from: &'static str,
-    pub(super) to: &'static str,
-    pub(super) ambiguous: Vec<&'static str>,
-    pub(super) bytes: Vec<u8>,
-    pub(super) losses: Vec<Loss>,
-}
-
-pub(super) fn run(args: &Convert) -> Ending {
+pub(super) fn run(args: &Convert) -> CommandResult {
     check_dashes(args)?;
     if args.input.is_dir() && !is_bundle(&args.input) {
         return batch::run(args);
     }
     let source = source_of(&args.input, &args.reading.limits())?;
-    let converted = convert(args, &opening(args)?, &target_of(args), source)?;
-    let refused = if args.strict { converted.refused_by_strict() } else { 0 };
+    let converted = convert(args, &options(args)?, &target_of(args), source)?;
+    let refused = if args.strict { converted.essential_losses() } else { 0 };
     if refused == 0 && !args.dry_run {
         write(output_file(args), &converted.bytes)?;
     }
     match &args.report {
-        Some(path) => write(file_of(path), &json_bytes(&converted.as_json()))?,
+        Some(path) => write(file_of(path), &json_bytes(&as_json(&converted)))?,
         None if args.dry_run => reduced::print(&converted.losses)?,
-        None => say_losses(&converted.losses, "--report FILE lists them all"),
+        None => note_losses(&converted.losses, "--report FILE lists them all"),
     }
-    if refused > 0 { Err(Stop::Losses(refused)) } else { Ok(Exit::Ok) }
+    if refused > 0 { Err(CliError::Losses(refused)) } else { Ok(Exit::Ok) }
 }
 
-/// How the input is read.
-pub(super) fn opening(args: &Convert) -> Result<OpenOptions> {
-    let mut opening = args.reading.options()?;
+/// How the input is read and the output written.
+pub(super) fn options(args: &Convert) -> Result<ConvertOptions> {
+    let mut options = ConvertOptions::default();
+    options.opening = args.reading.options()?;
+    options.encoding = if args.compat { EncodeOptions::compat() } else { EncodeOptions::default() };
+    options.encoding.omit_data = args.omit_data;
+    options.encoding.as_request = args.written_as.is_some();
+    options.encoding.model.clone_from(&args.model);
+    options.encoding.family.clone_from(&args.family);
+    options.compress = args.packing.compress;
     if args.compat {
-        opening.decoding.mode = Mode::Compat;
+        options.opening.decoding.mode = Mode::Compat;
     }
-    Ok(opening)
+    Ok(options)
 }
 
-/// Reads, reduces and writes, all in memory.
-pub(super) fn convert(args: &Convert, opening: &OpenOptions, target: &Target, source: Source) -> Result<Converted> {
+/// Converts as the arguments say, and says what the input may be besides.
+pub(super) fn convert(args: &Convert, options: &ConvertOptions, target: &Target, source: Source) -> Result<Conversion> {
     let name = source.name().to_owned();
-    let Opened { mut archive, mut losses, format, ambiguous, .. } = opening.open_source(source)?;
-    report::say_ambiguous(&name, format, &ambiguous);
     let manner = if args.compat { Manner::Original } else { Manner::Ours };
-    let pipeline = args.reducing.pipeline(manner, args.model.as_deref(), &archive)?;
-    let reduced = condense::applied(&args.condensing, pipeline, &mut archive, target);
-    losses.extend(reduced.map_err(|error| error.file(name.as_str()))?);
-    let encoded = turnkeep_codec::encode(&archive, target, &encoding(args)).map_err(|error| error.file(name))?;
-    losses.extend(encoded.losses);
-    let to = target.codec.spec().id;
-    Ok(Converted { from: format, to, ambiguous, bytes: packed(&args.packing, encoded.bytes, to)?, losses })
+    options.convert(source, target, |read| {
+        report::note_ambiguous(&name, read.codec.spec().id, &read.ambiguous);
+        let pipeline = args.reducing.pipeline(manner, args.model.as_deref(), &read.archive)?;
+        condense::applied(&args.condensing, pipeline, &mut read.archive, target)
+    })
 }
 
-/// The bytes, compressed if asked for.
-pub(super) fn packed(packing: &Packing, bytes: Vec<u8>, format: &str) -> Result<Vec<u8>> {
-    match packing.compress {
-        Some(level) => pack::pack(&bytes, format, level),
-        None => Ok(bytes),
-    }
-}
-
-impl Converted {
-    /// How many losses `--strict` refuses: those of content and settings. Another spelling of the same is none of them.
-    pub(super) fn refused_by_strict(&self) -> usize {
-        self.losses.iter().filter(|loss| loss.severity() != Severity::Spelling).count()
-    }
-
-    /// The report, as a program reads it.
-    pub(super) fn as_json(&self) -> Json {
-        let losses = ("losses", report::losses(&self.losses));
-        report::with_ambiguous(object([("from", self.from.into()), ("to", self.to.into()), losses]), &self.ambiguous)
-    }
-}
-
-fn encoding(args: &Convert) -> EncodeOptions {
-    let mut options = if args.compat { EncodeOptions::compat() } else { EncodeOptions::default() };
-    options.omit_data = args.omit_data;
-    options.as_request = args.written_as.is_some();
-    options.model.clone_from(&args.model);
-    options
+/// The report of a conversion, as a program reads it.
+pub(super) fn as_json(converted: &Conversion) -> Json {
+    let losses = ("losses", report::losses(&converted.losses));
+    let pairs = [("from", converted.from.into()), ("to", converted.to.into()), losses];
+    report::with_ambiguous(object(pairs), &converted.ambiguous)
 }
 
 fn target_of(args: &Convert) -> Target {
@@ -103,7 +75,7 @@ fn target_of(args: &Convert) -> Target {
 }
 
 /// Writes a file, or standard output where there is none.
-pub(super) fn write(path: Option<&Path>, bytes: &[u8]) -> std::result::Result<(), Stop> {
+pub(super) fn write(path: Option<&Path>, bytes: &[u8]) -> std::result::Result<(), CliError> {
     match path {
         Some(path) => turnkeep_file::save(path, bytes)?,
         None => print_bytes(bytes)?,
@@ -120,21 +92,21 @@ pub(super) fn file_of(path: &Path) -> Option<&Path> {
     (!is_dash(path)).then_some(path)
 }
 
-fn check_dashes(args: &Convert) -> std::result::Result<(), Stop> {
+fn check_dashes(args: &Convert) -> std::result::Result<(), CliError> {
     let report_to_stdout = args.report.as_deref().is_some_and(is_dash);
     if report_to_stdout && output_file(args).is_none() {
         let remedy = "name a file with -o or with --report";
-        return Err(Stop::Usage("output and report cannot both be standard output".to_owned(), remedy.to_owned()));
+        return Err(CliError::Usage("output and report cannot both be standard output".to_owned(), remedy.to_owned()));
     }
     Ok(())
 }
 
 /// The directory that a batch goes to.
-pub(super) fn output_directory(args: &Convert) -> std::result::Result<PathBuf, Stop> {
+pub(super) fn output_directory(args: &Convert) -> std::result::Result<PathBuf, CliError> {
     let name = args.input.display();
     match output_file(args) {
         Some(path) => Ok(path.to_owned()),
-        None => Err(Stop::Usage(
+        None => Err(CliError::Usage(
             format!("{name} is a directory, and there is no directory to write to"),
             "name one with -o DIR, or name a file to convert".to_owned(),
         )),

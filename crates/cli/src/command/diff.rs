@@ -6,19 +6,20 @@ use turnkeep_file::Opened;
 use turnkeep_model::shape::Shape;
 use turnkeep_model::{Change, Json, Session, json::TreeSink};
 
-use super::Ending;
-use crate::args::{Diff, is_dash, open_any};
-use crate::exit::{Exit, Stop};
+use super::CommandResult;
+use crate::args::Diff;
+use crate::exit::{CliError, Exit};
+use crate::input_args::{is_dash, open_any};
 use crate::report::{self, object};
 use crate::terminal::{BOLD, GREEN, RED, counted, print, print_json, width};
 use crate::visible::{shortened, visible_line};
 
-pub(super) fn run(args: &Diff) -> Ending {
+pub(super) fn run(args: &Diff) -> CommandResult {
     if is_dash(&args.a) && is_dash(&args.b) {
         let remedy = "give one of the two as a file";
-        return Err(Stop::Usage("standard input can be read only once".to_owned(), remedy.to_owned()));
+        return Err(CliError::Usage("standard input can be read only once".to_owned(), remedy.to_owned()));
     }
-    let open = |path| open_any(path, &args.reading, &args.place);
+    let open = |path| open_any(path, &args.reading, &args.store);
     let (a, b) = (open(&args.a)?, open(&args.b)?);
     let changes = compare(&a, &b);
     if args.json {

@@ -3,13 +3,13 @@
 use turnkeep_codec::{Keeps, Spec, format};
 use turnkeep_model::Json;
 
-use super::Ending;
+use super::CommandResult;
 use crate::args::Formats;
 use crate::exit::Exit;
 use crate::report::{object, texts};
 use crate::terminal::{print, print_json, table, table_text};
 
-pub(super) fn run(args: &Formats) -> Ending {
+pub(super) fn run(args: &Formats) -> CommandResult {
     let specs = format::ALL.iter().map(|codec| codec.spec());
     if args.json {
         print_json(&object([("formats", Json::Array(specs.map(as_json).collect()))]))?;

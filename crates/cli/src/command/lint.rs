@@ -7,14 +7,15 @@ use turnkeep_codec::{Codec, Confidence, Decoded, EncodeOptions, Input, Sniffed, 
 use turnkeep_file::Source;
 use turnkeep_model::{Error, ErrorKind, Json, Result};
 
-use super::Ending;
-use crate::args::{Lint, source_of};
+use super::CommandResult;
+use crate::args::Lint;
 use crate::exit::Exit;
-use crate::report::{object, say_ambiguous, with_ambiguous};
-use crate::terminal::{BOLD, GREEN, RED, YELLOW, counted, print, print_json, say};
+use crate::input_args::source_of;
+use crate::report::{note_ambiguous, object, with_ambiguous};
+use crate::terminal::{BOLD, GREEN, RED, YELLOW, counted, print, print_json, print_note};
 use crate::visible::visible_line;
 
-pub(super) fn run(args: &Lint) -> Ending {
+pub(super) fn run(args: &Lint) -> CommandResult {
     let source = source_of(&args.input, &args.reading.limits())?;
     let findings = judge(args, &source).map_err(|error| error.file(source.name()))?;
     let ambiguous = ambiguous(args, &source);
@@ -32,7 +33,7 @@ pub(super) fn run(args: &Lint) -> Ending {
 fn ambiguous(args: &Lint, source: &Source) -> Vec<&'static str> {
     let found = args.reading.from.is_none().then(|| turnkeep_codec::sniff(&source.input()).ok()).flatten();
     let Some(Sniffed { codec, others, .. }) = found else { return Vec::new() };
-    say_ambiguous(source.name(), codec.spec().id, &others);
+    note_ambiguous(source.name(), codec.spec().id, &others);
     others
 }
 
@@ -40,7 +41,8 @@ fn ambiguous(args: &Lint, source: &Source) -> Vec<&'static str> {
 fn judge(args: &Lint, source: &Source) -> Result<Vec<Finding>> {
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lax };
     let target = &named(&args.target);
-    let input = source.input();
+    let family = args.family.as_deref();
+    let input = source.input().of_family(family);
     match &args.reading.from {
         Some(from) => turnkeep_codec::check_named(from.codec, &input)?,
         None => check_readable(&input)?,
@@ -50,10 +52,10 @@ fn judge(args: &Lint, source: &Source) -> Result<Vec<Finding>> {
         Some(codec) if format::wire(args.target.codec.spec().id).is_some() => {
             let (_, Decoded { archive, .. }) = turnkeep_codec::decode(input, Some(codec), &Default::default())?;
             let nothing = || Error::new(ErrorKind::NotFound, "there is no session to judge");
-            lint_session(archive.main_session().ok_or_else(nothing)?, target, strictness)
+            lint_session(archive.main_session().ok_or_else(nothing)?, target, family, strictness)
         }
         Some(codec) => {
-            say(&format!("{} is written as {target} first, and that is judged", codec.spec().id));
+            print_note(&format!("{} is written as {target} first, and that is judged", codec.spec().id));
             let written = written_as(codec, input, &args.target)?;
             lint(Input::new(&written).named(source.name()), target, strictness)
         }
@@ -95,12 +97,13 @@ fn foreign(args: &Lint, input: &Input<'_>) -> Option<&'static dyn Codec> {
 }
 
 pub(super) fn as_json(finding: &Finding) -> Json {
-    let line = finding.line.map_or(Json::Null, |line| Json::from(line as u64));
+    let number = |number: Option<usize>| number.map_or(Json::Null, |number| Json::from(number as u64));
     object([
         ("rule", finding.rule.into()),
         ("severity", finding.severity.as_str().into()),
         ("at", finding.at.as_str().into()),
-        ("line", line),
+        ("line", number(finding.line)),
+        ("column", number(finding.column)),
         ("what", finding.what.as_str().into()),
     ])
 }
@@ -125,8 +128,9 @@ fn push_finding(finding: &Finding, name: &str, text: &mut String) {
         Severity::Warning => YELLOW,
     };
     let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let column = finding.column.map(|column| format!(":{column}")).unwrap_or_default();
     let at = if finding.at.is_empty() { String::new() } else { format!(" {}:", visible_line(&finding.at)) };
     let severity = finding.severity.as_str();
-    let place = format!("{BOLD}{}{line}:{BOLD:#}{at}", visible_line(name));
+    let place = format!("{BOLD}{}{line}{column}:{BOLD:#}{at}", visible_line(name));
     let _ = writeln!(text, "{place} {style}{severity}{style:#}[{}]: {}", finding.rule, visible_line(&finding.what));
 }

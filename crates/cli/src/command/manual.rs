@@ -4,19 +4,19 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::Ending;
+use super::CommandResult;
 use crate::args::Args;
-use crate::exit::{Exit, Stop};
+use crate::exit::{CliError, Exit};
 use crate::terminal::print_bytes;
 
-pub(super) fn completions(shell: Shell) -> Ending {
+pub(super) fn completions(shell: Shell) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "turnkeep", &mut script);
     print_bytes(&script)?;
     Ok(Exit::Ok)
 }
 
-pub(super) fn page(command: Option<&str>) -> Ending {
+pub(super) fn page(command: Option<&str>) -> CommandResult {
     let mut whole = Args::command();
     whole.build();
     let chosen = match command {
@@ -29,6 +29,6 @@ pub(super) fn page(command: Option<&str>) -> Ending {
     Ok(Exit::Ok)
 }
 
-fn unknown(name: &str) -> Stop {
-    Stop::Usage(format!("there is no command `{name}`"), "`turnkeep help` lists them".to_owned())
+fn unknown(name: &str) -> CliError {
+    CliError::Usage(format!("there is no command `{name}`"), "`turnkeep help` lists them".to_owned())
 }

@@ -2,34 +2,37 @@
 
 mod batch;
 mod condense;
+mod conversation;
 mod convert;
 mod demo;
 mod diff;
+mod fixture;
 mod formats;
+mod journal;
 mod lint;
 mod manual;
 mod redact;
 mod reduced;
 mod repair;
-mod run;
+#[cfg(feature = "server")]
+mod server;
 mod show;
 mod slim;
 mod sniff;
 mod store;
-mod talk;
 mod tokens;
 
 use store::journal;
 pub(crate) use store::load;
 
 use crate::args::Command;
-use crate::exit::{Exit, Stop};
+use crate::exit::{CliError, Exit};
 
 /// How a command ends.
-type Ending = Result<Exit, Stop>;
+type CommandResult = Result<Exit, CliError>;
 
 /// Runs a command.
-pub(crate) fn run(command: Command) -> Ending {
+pub(crate) fn run(command: Command) -> CommandResult {
     match command {
         Command::Demo(args) => demo::run(&args),
         Command::Formats(args) => formats::run(&args),
@@ -55,15 +58,20 @@ pub(crate) fn run(command: Command) -> Ending {
         Command::Import(args) => store::import(&args),
         Command::Export(args) => store::export(&args),
         Command::Copy(args) => store::copy(&args),
-        Command::Run(args) => talk::run(&args),
-        Command::Ask(args) => talk::ask(&args),
-        Command::Chat(args) => talk::chat(&args),
-        Command::Endpoints(args) => talk::endpoints(&args),
-        Command::Resume(args) => run::resume(&args),
-        Command::Approve(args) => run::approve(&args),
-        Command::Deny(args) => run::deny(&args),
-        Command::Resolve(args) => run::resolve(&args),
-        Command::Tail(args) => run::tail(&args),
+        Command::Run(args) => fixture::run(&args),
+        Command::Events(args) => journal::events(&args),
+        Command::Ask(args) => conversation::ask(&args),
+        Command::Chat(args) => conversation::chat(&args),
+        Command::Endpoints(args) => conversation::endpoints(&args),
+        Command::Resume(args) => conversation::resume(&args),
+        Command::Approve(args) => conversation::approve(&args),
+        Command::Deny(args) => conversation::deny(&args),
+        Command::Resolve(args) => conversation::resolve(&args),
+        Command::Tail(args) => journal::tail(&args),
+        #[cfg(feature = "server")]
+        Command::Serve(args) => server::serve(&args),
+        #[cfg(feature = "server")]
+        Command::Token(args) => server::token(&args),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),
     }

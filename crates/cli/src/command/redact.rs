@@ -5,15 +5,15 @@ use turnkeep_file::Opened;
 use turnkeep_model::{Json, Loss, Result};
 
 use super::convert::{file_of, write};
-use super::{Ending, reduced};
-use crate::args::open_any;
-use crate::exit::{Exit, Stop};
+use super::{CommandResult, reduced};
+use crate::exit::{CliError, Exit};
+use crate::input_args::open_any;
 use crate::policy_args::{Manner, RedactFile};
-use crate::report::{self, object, say_losses};
+use crate::report::{self, note_losses, object};
 use crate::terminal::{json_bytes, print_json};
 
-pub(super) fn run(args: &RedactFile) -> Ending {
-    let Opened { mut archive, format, ambiguous, .. } = open_any(&args.input, &args.reading, &args.place)?;
+pub(super) fn run(args: &RedactFile) -> CommandResult {
+    let Opened { mut archive, format, ambiguous, .. } = open_any(&args.input, &args.reading, &args.store)?;
     let pipeline = args.reducing().pipeline(Manner::Ours, None, &archive)?;
     let mut losses = pipeline.apply_to(&mut archive)?;
     let target = target(args, format)?;
@@ -34,7 +34,7 @@ fn target(args: &RedactFile, format: &str) -> Result<Target> {
     args.to.clone().or_else(own).map_or_else(|| Target::parse("turnkeep"), Ok)
 }
 
-fn tell(args: &RedactFile, report: &Json, losses: &[Loss]) -> std::result::Result<(), Stop> {
+fn tell(args: &RedactFile, report: &Json, losses: &[Loss]) -> std::result::Result<(), CliError> {
     if let Some(path) = &args.report {
         write(file_of(path), &json_bytes(report))?;
     }
@@ -42,7 +42,7 @@ fn tell(args: &RedactFile, report: &Json, losses: &[Loss]) -> std::result::Resul
     match (args.json && is_free, args.dry_run) {
         (true, _) => print_json(report)?,
         (false, true) => reduced::print(losses)?,
-        (false, false) => say_losses(losses, "--report FILE lists them all"),
+        (false, false) => note_losses(losses, "--report FILE lists them all"),
     }
     Ok(())
 }

@@ -2,11 +2,11 @@
 
 use turnkeep_model::Loss;
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::tally::line;
 
 /// Prints every loss on a line of its own.
-pub(super) fn print(losses: &[Loss]) -> Result<(), Stop> {
+pub(super) fn print(losses: &[Loss]) -> Result<(), CliError> {
     let mut text: String = losses.iter().map(|loss| format!("{}\n", line(loss))).collect();
     if losses.is_empty() {
         text.push_str("nothing would go\n");

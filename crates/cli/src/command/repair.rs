@@ -9,20 +9,22 @@ use turnkeep_file::Opened;
 use turnkeep_model::{Error, ErrorKind, Json};
 
 use super::convert::{file_of, write};
-use super::{Ending, lint};
-use crate::args::{Repair, is_dash, open_any, source_of};
-use crate::exit::{Exit, Stop};
+use super::{CommandResult, lint};
+use crate::args::Repair;
+use crate::exit::{CliError, Exit};
+use crate::input_args::{is_dash, open_any, source_of};
 use crate::report::{self, object};
-use crate::terminal::{GREEN, RED, counted, json_bytes, print, say};
+use crate::terminal::{GREEN, RED, counted, json_bytes, print, print_note};
 use crate::visible::visible_line;
 
-pub(super) fn run(args: &Repair) -> Ending {
+pub(super) fn run(args: &Repair) -> CommandResult {
     let (opened, bytes) = open(args)?;
     let target = target(args, &opened)?;
     let session = opened.archive.main_session().ok_or_else(nothing)?;
     let given = bytes.as_deref().filter(|bytes| is_request(bytes, &opened, &target));
     let mut options = EncodeOptions::default();
     options.model.clone_from(&args.model);
+    options.family.clone_from(&args.family);
     let repaired = repair(session, given, &target, &options)?;
     tell(args, &target, &opened, &repaired)?;
     let broken = repaired.after.iter().any(|finding| finding.severity == Severity::Error);
@@ -30,20 +32,20 @@ pub(super) fn run(args: &Repair) -> Ending {
 }
 
 /// The sessions, and the bytes they were read from unless they are stored.
-fn open(args: &Repair) -> Result<(Opened, Option<Vec<u8>>), Stop> {
+fn open(args: &Repair) -> Result<(Opened, Option<Vec<u8>>), CliError> {
     if !is_dash(&args.input) && !args.input.exists() {
-        return Ok((open_any(&args.input, &args.reading, &args.place)?, None));
+        return Ok((open_any(&args.input, &args.reading, &args.store)?, None));
     }
     let source = source_of(&args.input, &args.reading.limits())?;
     let bytes = source.input().bytes().to_vec();
     Ok((args.reading.open(source)?, Some(bytes)))
 }
 
-fn target(args: &Repair, opened: &Opened) -> Result<Target, Stop> {
+fn target(args: &Repair, opened: &Opened) -> Result<Target, CliError> {
     let own = || format::wire(opened.format).and_then(|_| Target::parse(opened.format).ok());
     args.target.clone().or_else(own).ok_or_else(|| {
         let what = format!("{} is no vendor's wire, and no target is named", opened.format);
-        Stop::Usage(what, "name one with --for, as in --for anthropic.messages".to_owned())
+        CliError::Usage(what, "name one with --for, as in --for anthropic.messages".to_owned())
     })
 }
 
@@ -57,12 +59,12 @@ fn is_request(bytes: &[u8], opened: &Opened, target: &Target) -> bool {
     opened.format == id && !bytes.is_empty() && kind(&opened.archive) == Some(true)
 }
 
-fn nothing() -> Stop {
+fn nothing() -> CliError {
     Error::new(ErrorKind::NotFound, "there is no session to repair").into()
 }
 
 /// Writes the request, and tells the edits where it does not stand.
-fn tell(args: &Repair, target: &Target, opened: &Opened, repaired: &Repaired) -> Result<(), Stop> {
+fn tell(args: &Repair, target: &Target, opened: &Opened, repaired: &Repaired) -> Result<(), CliError> {
     let report = as_json(target, opened, repaired);
     if let Some(path) = &args.report {
         write(file_of(path), &json_bytes(&report))?;
@@ -73,7 +75,7 @@ fn tell(args: &Repair, target: &Target, opened: &Opened, repaired: &Repaired) ->
             if args.json { String::from_utf8(json_bytes(&report)).unwrap_or_default() } else { as_text(repaired) };
         print(&text)?;
     } else {
-        as_text(repaired).lines().for_each(say);
+        as_text(repaired).lines().for_each(print_note);
     }
     if !args.dry_run {
         write(file, &repaired.body)?;

@@ -8,27 +8,28 @@ use turnkeep_model::json::Layout;
 use turnkeep_model::{Archive, Journal, SessionId, Turn};
 use turnkeep_store::{Condensed, Outline, Store, StoreExt};
 
-use super::{Ending, reduced};
-use crate::args::{STORED, Show, is_no_session, open_any, stored_id};
-use crate::exit::{Exit, Stop};
+use super::{CommandResult, reduced};
+use crate::args::Show;
+use crate::exit::{CliError, Exit};
 use crate::facts::Facts;
+use crate::input_args::{STORED, is_no_session, open_any, stored_id};
 use crate::page::{Page, Results};
 use crate::policy_args::Manner;
-use crate::report::say_losses;
+use crate::report::note_losses;
 use crate::terminal::{print, print_json_text, width};
 
-pub(super) fn run(args: &Show) -> Ending {
+pub(super) fn run(args: &Show) -> CommandResult {
     if args.ledger {
-        return super::run::ledger(args);
+        return super::journal::ledger(args);
     }
-    if let Some(id) = stored_id(&args.input, &args.place).filter(|_| args.changes_nothing()) {
+    if let Some(id) = stored_id(&args.input, &args.store).filter(|_| args.changes_nothing()) {
         match stream(args, &SessionId::new(id)) {
             // Then it may be a file.
-            Err(stop) if is_no_session(&stop) => {}
+            Err(error) if is_no_session(&error) => {}
             shown => return shown,
         }
     }
-    let mut opened = open_any(&args.input, &args.reading, &args.place)?;
+    let mut opened = open_any(&args.input, &args.reading, &args.store)?;
     if args.expand {
         expand(args, &mut opened.archive)?;
     }
@@ -43,14 +44,14 @@ pub(super) fn run(args: &Show) -> Ending {
         print_json_text(&format!("{}\n", opened.archive.to_json(Layout::Pretty)))?;
     } else {
         print(&as_text(&opened.archive, opened.format, page(args)))?;
-        say_losses(&opened.losses, "`turnkeep convert` with --report FILE lists them all");
+        note_losses(&opened.losses, "`turnkeep convert` with --report FILE lists them all");
     }
     Ok(Exit::Ok)
 }
 
 /// Prints a stored session turn by turn: however long it is, one turn is in memory.
-fn stream(args: &Show, id: &SessionId) -> Ending {
-    let store = args.place.there()?;
+fn stream(args: &Show, id: &SessionId) -> CommandResult {
+    let store = args.store.open_existing()?;
     let condensed = if args.expand { Condensed::Originals } else { Condensed::Summary };
     let outline = block_on(store.outline(id, condensed))?;
     let mut facts = Facts::default();
@@ -73,8 +74,8 @@ fn each_turn(
     store: &dyn Store,
     id: &SessionId,
     outline: &Outline,
-    mut see: impl FnMut(&Turn) -> Result<(), Stop>,
-) -> Result<(), Stop> {
+    mut see: impl FnMut(&Turn) -> Result<(), CliError>,
+) -> Result<(), CliError> {
     let mut turns = pin!(store.turns(id, outline));
     while let Some(turn) = block_on(turns.next()).transpose()? {
         see(&turn)?;
@@ -83,10 +84,10 @@ fn each_turn(
 }
 
 /// Puts back what summaries stand for, as the journal has it.
-fn expand(args: &Show, archive: &mut Archive) -> Result<(), Stop> {
+fn expand(args: &Show, archive: &mut Archive) -> Result<(), CliError> {
     let journal = match &archive.journal {
         Some(journal) => Journal::clone(journal),
-        None if archive.seq.is_some() && !args.input.exists() => super::journal(&args.place, &args.input)?,
+        None if archive.seq.is_some() && !args.input.exists() => super::journal(&args.store, &args.input)?,
         None => return Ok(()),
     };
     let main = archive.main as usize;

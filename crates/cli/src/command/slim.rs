@@ -1,32 +1,32 @@
 //! `turnkeep slim`
 
 use turnkeep_codec::format::cognesy::view::{self, Slimmed};
-use turnkeep_codec::{EncodeOptions, Mode};
+use turnkeep_codec::{EncodeOptions, Mode, pack};
 use turnkeep_model::policy::condense::estimate;
 use turnkeep_model::view::View;
 use turnkeep_model::{Archive, Error, ErrorKind, Json, Loss};
 
-use super::Ending;
+use super::CommandResult;
 use super::convert::{file_of, write};
-use crate::args::{open_any, source_of};
-use crate::exit::{Exit, Stop};
+use crate::exit::{CliError, Exit};
+use crate::input_args::{open_any, source_of};
 use crate::reduce_args::Slim;
-use crate::report::{self, object, say_losses};
+use crate::report::{self, note_losses, object};
 use crate::tally::line;
-use crate::terminal::{DIM, counted, json_bytes, print, say};
+use crate::terminal::{DIM, counted, json_bytes, print, print_note};
 
 /// The format of views.
 const FORMAT: &str = "cognesy.slim";
 
-pub(super) fn run(args: &Slim) -> Ending {
+pub(super) fn run(args: &Slim) -> CommandResult {
     match &args.restore {
         Some(_) => restore(args),
         None => reduce(args),
     }
 }
 
-fn reduce(args: &Slim) -> Ending {
-    let opened = open_any(&args.input, &args.reading, &args.place)?;
+fn reduce(args: &Slim) -> CommandResult {
+    let opened = open_any(&args.input, &args.reading, &args.store)?;
     let session = opened.archive.main_session().ok_or_else(nothing)?;
     let mode = if args.compat { Mode::Compat } else { Mode::Faithful };
     let Slimmed { view, losses } = view::slim(session, &args.config(), args.dialect, mode)?;
@@ -41,19 +41,23 @@ fn reduce(args: &Slim) -> Ending {
     if args.dry_run {
         return rehearse(args, &size, &told, &losses);
     }
-    write(args.output.as_deref().and_then(file_of), &packed(args, text.clone())?)?;
-    say(&format!("{DIM}{}{DIM:#}", size.as_text()));
+    write(args.output.as_deref().and_then(file_of), &packed(args, text.clone(), FORMAT)?)?;
+    print_note(&format!("{DIM}{}{DIM:#}", size.as_text()));
     if args.report.is_none() {
-        say_losses(&losses, "--report FILE lists them all");
+        note_losses(&losses, "--report FILE lists them all");
     }
     Ok(Exit::Ok)
 }
 
-fn packed(args: &Slim, bytes: Vec<u8>) -> Result<Vec<u8>, Stop> {
-    super::convert::packed(&args.packing, bytes, FORMAT).map_err(Stop::from)
+/// The bytes, compressed if that is asked for.
+fn packed(args: &Slim, bytes: Vec<u8>, format: &str) -> Result<Vec<u8>, CliError> {
+    match args.packing.compress {
+        Some(level) => Ok(pack::pack(&bytes, format, level)?),
+        None => Ok(bytes),
+    }
 }
 
-fn rehearse(args: &Slim, size: &Size<'_>, told: &Json, losses: &[Loss]) -> Ending {
+fn rehearse(args: &Slim, size: &Size<'_>, told: &Json, losses: &[Loss]) -> CommandResult {
     if args.json {
         print(&String::from_utf8_lossy(&json_bytes(told)))?;
         return Ok(Exit::Ok);
@@ -104,7 +108,7 @@ impl Size<'_> {
 }
 
 /// Reads a snapshot, and writes the session that it can restore.
-fn restore(args: &Slim) -> Ending {
+fn restore(args: &Slim) -> CommandResult {
     let source = source_of(&args.input, &args.reading.limits())?;
     let view = view::read(source.input()).map_err(|error| error.file(source.name()))?;
     let (session, mut losses) = view::restore(&view);
@@ -112,7 +116,7 @@ fn restore(args: &Slim) -> Ending {
     let encoded = turnkeep_codec::encode(&Archive::from(session), target, &EncodeOptions::default())?;
     losses.extend(encoded.losses);
     if !args.dry_run {
-        let bytes = super::convert::packed(&args.packing, encoded.bytes, target.codec.spec().id)?;
+        let bytes = packed(args, encoded.bytes, target.codec.spec().id)?;
         write(args.output.as_deref().and_then(file_of), &bytes)?;
     }
     match &args.report {
@@ -121,11 +125,11 @@ fn restore(args: &Slim) -> Ending {
             let told = object([("from", FORMAT.into()), to, ("losses", report::losses(&losses))]);
             write(file_of(path), &json_bytes(&told))?;
         }
-        None => say_losses(&losses, "--report FILE lists them all"),
+        None => note_losses(&losses, "--report FILE lists them all"),
     }
     Ok(Exit::Ok)
 }
 
-fn nothing() -> Stop {
+fn nothing() -> CliError {
     Error::new(ErrorKind::NotFound, "there is no session to show").into()
 }

@@ -5,14 +5,15 @@ use std::fmt::Write;
 use turnkeep_codec::{Confidence, Sniffed};
 use turnkeep_file::{Limits, Packed};
 
-use super::Ending;
-use crate::args::{Sniff, source_of};
+use super::CommandResult;
+use crate::args::Sniff;
 use crate::exit::Exit;
+use crate::input_args::source_of;
 use crate::report;
 use crate::terminal::{BOLD, DIM, YELLOW, print, print_json};
 use crate::visible::visible_line;
 
-pub(super) fn run(args: &Sniff) -> Ending {
+pub(super) fn run(args: &Sniff) -> CommandResult {
     let source = source_of(&args.input, &Limits { max_bytes: args.max_bytes })?;
     let found = turnkeep_codec::sniff(&source.input()).map_err(|error| error.file(source.name()))?;
     if args.json {

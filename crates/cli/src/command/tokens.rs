@@ -2,18 +2,18 @@
 
 use std::fmt::Write;
 
-use turnkeep_model::policy::tokens::{Count, Counting};
+use turnkeep_model::policy::tokens::{TokenCount, TokenCounter};
 use turnkeep_model::{Error, ErrorKind, Json};
 
-use super::Ending;
-use crate::args::open_any;
+use super::CommandResult;
 use crate::exit::Exit;
+use crate::input_args::open_any;
 use crate::policy_args::{Tokens, counting};
 use crate::report::{object, with_ambiguous};
 use crate::terminal::{print, print_json};
 
-pub(super) fn run(args: &Tokens) -> Ending {
-    let opened = open_any(&args.input, &args.reading, &args.place)?;
+pub(super) fn run(args: &Tokens) -> CommandResult {
+    let opened = open_any(&args.input, &args.reading, &args.store)?;
     let counting = counting(args.model.as_deref(), &opened.archive)?;
     let session =
         opened.archive.main_session().ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no session in it"))?;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Tokens) -> Ending {
     Ok(Exit::Ok)
 }
 
-fn as_json(counting: Counting, count: &Count) -> Json {
+fn as_json(counting: TokenCounter, count: &TokenCount) -> Json {
     let turn = |(index, tokens): (usize, &u64)| object([("turn", (index as u64).into()), ("tokens", (*tokens).into())]);
     object([
         ("counting", counting.label().into()),
@@ -37,7 +37,7 @@ fn as_json(counting: Counting, count: &Count) -> Json {
     ])
 }
 
-fn as_text(counting: Counting, count: &Count) -> String {
+fn as_text(counting: TokenCounter, count: &TokenCount) -> String {
     let mut text = String::new();
     for (index, tokens) in count.turns.iter().enumerate() {
         let _ = writeln!(text, "{:<12} {tokens:>9}", format!("turns[{index}]"));

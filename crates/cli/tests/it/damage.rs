@@ -74,11 +74,19 @@ fn a_repair_clears_what_no_repair_brings_back_and_says_so() {
 fn a_log_without_its_database_is_refused_with_6_and_kept() {
     let place = with_a_damaged_log().with("s.db", "");
     let log = fs::read(place.path("s.db-wal")).unwrap();
-    for words in ["ls", "verify", "import s.json"] {
-        let ran = on(&place, words).ends(6);
-        assert!(ran.err.contains("the database is empty") && ran.err.contains("help: restore"), "{words}: {}", ran.err);
+    for missing in [false, true] {
+        if missing {
+            fs::remove_file(place.path("s.db")).unwrap();
+        }
+        for words in
+            ["ls", "ls --json", "show s", "search x", "verify", "du", "gc", "export s", "rm s", "import s.json"]
+        {
+            let ran = on(&place, words).ends(6);
+            let told = ran.err.contains("the database is empty") && ran.err.contains("help: restore");
+            assert!(told, "{words}: {}", ran.err);
+        }
+        assert_eq!(fs::read(place.path("s.db-wal")).unwrap(), log);
     }
-    assert_eq!(fs::read(place.path("s.db-wal")).unwrap(), log);
 }
 
 #[test]

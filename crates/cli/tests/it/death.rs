@@ -7,13 +7,27 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use turnkeep_testkit::Home;
+
 use crate::place::{Place, Ran};
 use crate::vendor::{Does, Vendor};
 
 /// How a process dies.
 const DEATHS: [(&str, Signal); 3] = [("SIGKILL", Signal::KILL), ("SIGTERM", Signal::TERM), ("Ctrl-C", Signal::INT)];
 
-const STORES: [&str; 2] = ["file:kept", "sqlite:kept.db"];
+/// The kinds of stores that can be tested here; those that cannot are named.
+fn schemes() -> Vec<&'static str> {
+    let mut schemes = vec!["file", "sqlite"];
+    if !cfg!(feature = "postgres") {
+        eprintln!("skipped: postgres (built without the feature `postgres`)");
+        return schemes;
+    }
+    match Home::missing("postgres") {
+        None => schemes.push("postgres"),
+        Some(why) => eprintln!("skipped: postgres ({why})"),
+    }
+    schemes
+}
 
 /// A command that asks a model.
 struct Entry {
@@ -45,7 +59,7 @@ enum Needs {
     Unanswered,
 }
 
-const ENTRIES: [Entry; 6] = [
+const ENTRIES: [Entry; 7] = [
     Entry {
         name: "`ask new`",
         command: "ask new what? --endpoint test --tools tools.yaml --store STORE",
@@ -94,23 +108,38 @@ const ENTRIES: [Entry; 6] = [
         needs: Needs::Unanswered,
         prints: Prints::AtTheEnd,
     },
+    Entry {
+        name: "`run FIXTURE`",
+        command: "run fixture.yaml --endpoint test --tools tools.yaml --out out --store STORE",
+        typed: "",
+        question: "what?",
+        needs: Needs::Nothing,
+        prints: Prints::AtTheEnd,
+    },
 ];
 
-/// A tool that books, and then takes long enough to be killed in.
-const TOOLS: &str =
-    "tools:\n  - name: charge\n    command: 'echo \"$TURNKEEP_KEY\" >> book; exec sleep 20'\n    effect: once\n";
+const FIXTURE: &str = "turn:\n  blocks:\n    - {kind: user, role: user, payload: {text: 'what?'}}\n";
+
+/// A tool that books, and ends when it is told to.
+const TOOLS: &str = "tools:\n  - name: charge\n    command: 'echo \"$TURNKEEP_KEY\" >> book; \
+                     until [ -e end ] || [ ! -e book ]; do sleep 0.1; done; echo charged'\n    effect: once\n";
 
 struct Scene {
     place: Place,
     vendor: Vendor,
-    store: &'static str,
+    home: Home,
 }
 
 impl Scene {
-    fn new(store: &'static str, plan: &[Does]) -> Scene {
+    fn new(scheme: &str, plan: &[Does]) -> Scene {
         let vendor = Vendor::new(plan);
         let place = Place::new().with("turnkeep.toml", vendor.config()).with("tools.yaml", TOOLS).with("book", "");
-        Scene { place, vendor, store }
+        Scene { place: place.with("fixture.yaml", FIXTURE), vendor, home: Home::new(scheme) }
+    }
+
+    /// Lets the tool end.
+    fn end_tool(&self) {
+        std::fs::write(self.place.path("end"), "").unwrap();
     }
 
     fn run(&self, words: &str) -> Ran {
@@ -119,7 +148,7 @@ impl Scene {
     }
 
     fn start(&self, words: &str, typed: &str) -> Child {
-        let words = words.replace("STORE", self.store);
+        let words = words.replace("STORE", &self.home.url());
         let mut command = self.place.command(&words);
         command.env("TURNKEEP_TEST_KEY", "sk-test").env("TURNKEEP_CONFIG_HOME", self.place.path("none"));
         let mut child = command.spawn().unwrap();
@@ -195,25 +224,40 @@ fn kill(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// Dies while the model answers. Afterwards the question is there once, and `resume` asks it.
-fn dies_in_an_answer(entry: &Entry, store: &'static str, signal: Signal) -> String {
-    let scene = Scene::new(store, &[first_answer(entry.needs), vec![Does::Hang]].concat());
+/// Dies while the model answers. A command that prints at the end does not tell when something has arrived, so it dies again
+/// until something had.
+fn dies_in_an_answer(entry: &Entry, scheme: &str, signal: Signal) -> String {
+    const KEPT: &str = "question kept, with what had arrived; `resume` asks it";
+    const TRIES: usize = 10;
+    let tries = if entry.prints == Prints::AtTheEnd && signal != Signal::KILL { TRIES } else { 1 };
+    match (0..tries).map(|_| dies_once_in_an_answer(entry, scheme, signal)).find(|kept| *kept) {
+        Some(_) => KEPT.into(),
+        None => "question kept; `resume` asks it".into(),
+    }
+}
+
+/// Dies while the model answers. Afterwards the question is there once, and `resume` asks it; says whether what had arrived
+/// of the answer is there, too.
+fn dies_once_in_an_answer(entry: &Entry, scheme: &str, signal: Signal) -> bool {
+    let scene = Scene::new(scheme, &[first_answer(entry.needs), vec![Does::Hang]].concat());
     let before = scene.prepare(entry.needs);
     let mut child = scene.start(&entry.command.replace("ID", &before), entry.typed);
     scene.vendor.wait_until_it_hangs();
-    if entry.prints == Prints::WhileItArrives {
-        wait_for_output(&mut child, "It is");
+    match entry.prints {
+        Prints::WhileItArrives => wait_for_output(&mut child, "It is"),
+        // Another command takes long enough for this one to read on.
+        Prints::AtTheEnd => drop(scene.id()),
     }
     kill(&child, signal);
     let ended = Ran::from(child.wait_with_output().unwrap());
     let id = scene.id();
-    let what = format!("{} {store} {signal:?}: {ended:?}", entry.name);
+    let what = format!("{} {scheme} {signal:?}: {ended:?}", entry.name);
 
     assert_eq!(scene.export(&id).matches(entry.question).count(), 1, "{what}");
     let shown = scene.run(&format!("show {id} --store STORE")).ends(0).out;
     // Whatever was printed is kept, unless nothing could be done any more.
-    let keeps = entry.prints == Prints::WhileItArrives && signal != Signal::KILL;
-    assert!(!keeps || shown.contains("It is"), "{what}: {shown}");
+    let (kept, is_shown) = (shown.contains("It is"), entry.prints == Prints::WhileItArrives);
+    assert!(kept || !is_shown || signal == Signal::KILL, "{what}: {shown}");
     if signal != Signal::KILL {
         assert!(ended.err.contains("unanswered"), "{what}");
     }
@@ -222,16 +266,12 @@ fn dies_in_an_answer(entry: &Entry, store: &'static str, signal: Signal) -> Stri
     let request = scene.vendor.requests().pop().unwrap();
     assert_eq!(request.matches(entry.question).count(), 1, "{what}: {request}");
     assert!(!request.contains("It is"), "{what}: {request}");
-    if keeps {
-        "question kept, with what had arrived; `resume` asks it".into()
-    } else {
-        "question kept; `resume` asks it".into()
-    }
+    kept
 }
 
 /// Dies while a `once` tool runs, after it acted. Afterwards nothing repeats it until a person has said what became of it.
-fn dies_in_a_tool(entry: &Entry, store: &'static str, signal: Signal) -> String {
-    let scene = Scene::new(store, &[first_answer(entry.needs), vec![Does::Call]].concat());
+fn dies_in_a_tool(entry: &Entry, scheme: &str, signal: Signal) -> String {
+    let scene = Scene::new(scheme, &[first_answer(entry.needs), vec![Does::Call]].concat());
     let before = scene.prepare(entry.needs);
     let mut child = scene.start(&entry.command.replace("ID", &before), entry.typed);
     scene.wait_until_booked();
@@ -243,7 +283,7 @@ fn dies_in_a_tool(entry: &Entry, store: &'static str, signal: Signal) -> String 
     }
     let ended = Ran::from(child.wait_with_output().unwrap());
     let id = scene.id();
-    let what = format!("{} {store} {signal:?}: {ended:?}", entry.name);
+    let what = format!("{} {scheme} {signal:?}: {ended:?}", entry.name);
 
     let resume = format!("resume {id} --endpoint test --tools tools.yaml --store STORE");
     scene.run(&resume).ends(8);
@@ -253,25 +293,58 @@ fn dies_in_a_tool(entry: &Entry, store: &'static str, signal: Signal) -> String 
     "acted once; a person says what became of the call".into()
 }
 
-type Dies = fn(&Entry, &'static str, Signal) -> String;
+/// Is asked to stop while a `once` tool runs: it waits for the tool and keeps what it did, so nobody has to be asked.
+fn stops_after_a_tool(entry: &Entry, scheme: &str, signal: Signal) -> String {
+    let scene = Scene::new(scheme, &[first_answer(entry.needs), vec![Does::Call]].concat());
+    let before = scene.prepare(entry.needs);
+    let mut child = scene.start(&entry.command.replace("ID", &before), entry.typed);
+    scene.wait_until_booked();
+    kill(&child, signal);
+    wait_for_line(&mut child, "a tool that runs is waited for");
+    let asked = scene.vendor.requests().len();
+    scene.end_tool();
+    let ended = Ran::from(child.wait_with_output().unwrap());
+    let id = scene.id();
+    let what = format!("{} {scheme} {signal:?}: {ended:?}", entry.name);
 
-const MOMENTS: [(&str, Dies); 2] = [("in an answer", dies_in_an_answer), ("in a `once` tool", dies_in_a_tool)];
+    // Nothing was asked after the signal, and the result was there for the next to ask.
+    assert_eq!(scene.vendor.requests().len(), asked, "{what}");
+    let resumed = scene.run(&format!("resume {id} --endpoint test --tools tools.yaml --store STORE")).ends(0);
+    assert_eq!(resumed.out, "done\n", "{what}");
+    assert!(scene.vendor.requests().pop().unwrap().contains("charged"), "{what}");
+    assert_eq!(scene.booked(), 1, "{what}");
+    "waits for the tool; its result is kept, and `resume` goes on".into()
+}
+
+type Dies = fn(&Entry, &str, Signal) -> String;
+
+/// A moment of death: its name, what happens, and the signals that are tried.
+type Moment = (&'static str, Dies, &'static [(&'static str, Signal)]);
+
+const MOMENTS: [Moment; 3] = [
+    ("in an answer", dies_in_an_answer, &DEATHS),
+    (
+        "in a `once` tool",
+        dies_in_a_tool,
+        &[("SIGKILL", Signal::KILL), ("SIGTERM, twice", Signal::TERM), ("Ctrl-C, twice", Signal::INT)],
+    ),
+    ("in a `once` tool", stops_after_a_tool, &[("SIGTERM", Signal::TERM), ("Ctrl-C", Signal::INT)]),
+];
 
 /// Runs every command, every way to die, in every store, and makes the table of `docs/crash.md` from what happened.
 #[test]
 fn no_command_loses_a_question_or_repeats_an_effect() {
+    let schemes = schemes();
     let mut table = String::from("| command | killed | by | what is there afterwards |\n|---|---|---|---|\n");
     for entry in &ENTRIES {
-        for (moment, dies) in MOMENTS {
-            let outcomes: Vec<String> = std::thread::scope(|scope| {
-                let died = STORES
-                    .map(|store| scope.spawn(move || DEATHS.map(|(_, signal)| dies(entry, store, signal)).to_vec()));
-                let mut all = died.into_iter().map(|died| died.join().unwrap());
-                let first = all.next().unwrap();
-                all.for_each(|other| assert_eq!(other, first, "{}: stores differ", entry.name));
-                first
+        for (moment, dies, signals) in MOMENTS {
+            let died = |scheme: &str| signals.iter().map(|(_, signal)| dies(entry, scheme, *signal)).collect();
+            let outcomes: Vec<Vec<String>> = std::thread::scope(|scope| {
+                let running: Vec<_> = schemes.iter().map(|scheme| scope.spawn(move || died(scheme))).collect();
+                running.into_iter().map(|died| died.join().unwrap()).collect()
             });
-            for ((by, _), outcome) in DEATHS.iter().zip(outcomes) {
+            outcomes.iter().for_each(|other| assert_eq!(*other, outcomes[0], "{}: stores differ", entry.name));
+            for ((by, _), outcome) in signals.iter().zip(&outcomes[0]) {
                 let _ = writeln!(table, "| {} | {moment} | {by} | {outcome} |", entry.name);
             }
         }
@@ -281,7 +354,7 @@ fn no_command_loses_a_question_or_repeats_an_effect() {
 
 #[test]
 fn two_questions_at_once_are_both_kept_and_answered() {
-    for store in STORES {
+    for store in schemes() {
         let scene = Scene::new(store, &[Does::Say("fine")]);
         let id = scene.prepare(Needs::Answered);
         let asks: Vec<Child> =
@@ -290,6 +363,8 @@ fn two_questions_at_once_are_both_kept_and_answered() {
 
         for (n, ran) in ended.iter().enumerate() {
             assert_eq!(ran.code, 0, "{store} q{n}: {ran:?}");
+            // Whoever answered it, the one who asked is shown the answer.
+            assert!(ran.out.ends_with("done\n"), "{store} q{n}: {ran:?}");
         }
         let conversation = scene.export(&id);
         for n in 0..4 {
@@ -300,8 +375,50 @@ fn two_questions_at_once_are_both_kept_and_answered() {
 }
 
 #[test]
+fn two_runs_of_a_fixture_at_once_are_two_sessions_and_acted_once_each() {
+    for store in schemes() {
+        let scene = Scene::new(store, &[]);
+        // What a script says follows from the history it is sent, so that each run hears the same.
+        let script = "turnkeep_script: 1\nanswers:\n  - calls: [{name: charge, arguments: {}, id: c1}]\n  - done\n";
+        std::fs::write(scene.place.path("script.yaml"), script).unwrap();
+        scene.end_tool();
+        let run = |out: &str| {
+            format!("run fixture.yaml --script script.yaml --tools tools.yaml --out {out} --json --store STORE")
+        };
+        let runs = ["one", "two"].map(|out| scene.start(&run(out), ""));
+        let ended = runs.map(|child| Ran::from(child.wait_with_output().unwrap()).ends(0).out);
+
+        let ids = ended.each_ref().map(|out| out.split(r#""session": ""#).nth(1).unwrap().split('"').next().unwrap());
+        assert!(ids[0] != ids[1] && ids.iter().all(|id| id.starts_with("fixture-")), "{ids:?}");
+        for id in ids {
+            assert_eq!(scene.run(&format!("resume {id} --store STORE")).ends(0).out, "nothing is left to do\n");
+        }
+        let mut keys: Vec<String> = scene.place.text("book").lines().map(str::to_owned).collect();
+        keys.sort();
+        let mut expected = ids.map(|id| format!("{id}/c1"));
+        expected.sort();
+        assert_eq!(keys, expected);
+    }
+}
+
+#[test]
+fn a_session_that_a_run_of_a_fixture_has_is_left_to_it() {
+    let scene = Scene::new("sqlite", &[Does::Hang]);
+    let mut run = scene.start("run fixture.yaml --endpoint test --out out --store STORE", "");
+    scene.vendor.wait_until_it_hangs();
+    let id = scene.id();
+
+    let refused = scene.run(&format!("resume {id} --endpoint test --store STORE")).ends(5);
+
+    assert!(refused.err.contains("runs the session") && refused.err.contains("--take-over"), "{refused:?}");
+    kill(&run, Signal::KILL);
+    run.wait().unwrap();
+    assert_eq!(scene.run(&format!("resume {id} --endpoint test --store STORE")).ends(0).out, "done\n");
+}
+
+#[test]
 fn a_session_that_another_process_runs_is_left_to_it() {
-    let scene = Scene::new("sqlite:kept.db", &[Does::Hang]);
+    let scene = Scene::new("sqlite", &[Does::Hang]);
     let mut first = scene.start("ask new first? --endpoint test --store STORE", "");
     scene.vendor.wait_until_it_hangs();
     let id = scene.id();
@@ -324,7 +441,7 @@ fn a_session_that_another_process_runs_is_left_to_it() {
 
 #[test]
 fn a_question_that_was_refused_stays_and_is_sent_with_the_next() {
-    let scene = Scene::new("file:kept", &[Does::Refuse(400)]);
+    let scene = Scene::new("file", &[Does::Refuse(400)]);
 
     let refused = scene.run("ask new one? --endpoint test --store STORE").ends(1);
     let id = scene.id();
@@ -338,7 +455,7 @@ fn a_question_that_was_refused_stays_and_is_sent_with_the_next() {
 
 #[test]
 fn a_comparison_on_a_session_that_died_in_a_call_acts_for_none_of_its_forks() {
-    let scene = Scene::new("file:kept", &[Does::Call]);
+    let scene = Scene::new("file", &[Does::Call]);
     let child = scene.start("ask new pay --endpoint test --tools tools.yaml --store STORE", "");
     scene.wait_until_booked();
     kill(&child, Signal::KILL);
@@ -352,7 +469,7 @@ fn a_comparison_on_a_session_that_died_in_a_call_acts_for_none_of_its_forks() {
 
 #[test]
 fn a_plan_with_tools_says_of_a_once_call_of_another_program_that_it_waits() {
-    let scene = Scene::new("file:kept", &[]);
+    let scene = Scene::new("file", &[]);
     let session = r#"{"turnkeep":1,"sessions":[{"id":"s2","turns":[{"blocks":[{"author":"user","type":"text","text":"pay"},{"author":"assistant","message":{"ordinal":1},"type":"tool_call","call":"c1","name":"charge","arguments":"{}"}]}]}]}"#;
     std::fs::write(scene.place.path("open.json"), session).unwrap();
     scene.run("import open.json --store STORE").ends(0);
@@ -364,7 +481,7 @@ fn a_plan_with_tools_says_of_a_once_call_of_another_program_that_it_waits() {
 
 #[test]
 fn a_refusal_because_a_tool_is_missing_says_that_the_question_is_kept() {
-    let scene = Scene::new("file:kept", &[Does::Call]);
+    let scene = Scene::new("file", &[Does::Call]);
     let child = scene.start("ask new pay --endpoint test --tools tools.yaml --store STORE", "");
     scene.wait_until_booked();
     kill(&child, Signal::KILL);

@@ -100,6 +100,10 @@ const COMMANDS: &[(&str, Prints, Option<i32>)] = &[
     ("copy {name} --store {store} --to-store sqlite:other.db --json", Words, None),
     ("tail {run} --store {store}", Words, Some(0)),
     ("tail {id} --envelopes full --store {store}", Words, Some(0)),
+    ("tail {run} --envelopes debug --dialect released --old-names --redact secrets --store {store}", Words, Some(0)),
+    ("events events.json --preset debug --session {name}", Words, Some(0)),
+    ("events events.json --dialect released --json", Words, Some(0)),
+    ("events {file}", Words, Some(6)),
     ("endpoints", Words, Some(1)),
     ("endpoints --json", Words, Some(1)),
     ("run {fixture} --endpoint scripted --script talk.yaml --out out/{name}", Words, None),
@@ -130,6 +134,10 @@ const COMMANDS: &[(&str, Prints, Option<i32>)] = &[
     ("man {name}", Words, Some(2)),
     ("help", Words, Some(0)),
     ("{name}", Words, Some(2)),
+    ("serve --addr 192.0.2.1:1 --store {store}", Words, Some(2)),
+    ("token new --name {name} --store {store}", Words, Some(0)),
+    ("token ls --store {store}", Words, Some(0)),
+    ("token rm {name} --store {store}", Words, Some(4)),
 ];
 
 /// A run that died: one call may have acted, one waits for consent, one only reads. `@` stands for what is hostile.
@@ -137,6 +145,13 @@ const RUN: &str = r#"{"turnkeep":1,"journal":"run@"}
 {"seq":1,"time":"2026-01-01T00:00:00.000Z","events":[{"type":"session.opened","session":{"title":"t@"}}]}
 {"seq":2,"time":"2026-01-01T00:00:01.000Z","run":"r1@","events":[{"type":"run.started","run":{"id":"r1@"}},{"type":"endpoint.chosen","turn":0,"provider":"p@","model":"m@"},{"type":"turn.opened","turn":{"blocks":[{"author":"user","type":"text","text":"Do it.@"}]}},{"type":"model.asked","turn":0,"messages":1}]}
 {"seq":6,"time":"2026-01-01T00:00:02.000Z","run":"r1@","events":[{"type":"block.added","turn":0,"block":{"author":"assistant","message":{"ordinal":1},"type":"tool_call","call":"pay@","name":"charge@","arguments":"{\"a@\":1}"}},{"type":"block.added","turn":0,"block":{"author":"assistant","message":{"ordinal":1},"type":"tool_call","call":"del@","name":"delete@","arguments":"no JSON@"}},{"type":"block.added","turn":0,"block":{"author":"assistant","message":{"ordinal":1},"type":"tool_call","call":"get@","name":"read@","arguments":"{}"}},{"type":"tool.intended","call":"pay@","effect":"once","key":"k@","attempt":1},{"type":"approval.asked","call":"del@","digest":"d1@","reason":"why@"},{"type":"tool.intended","call":"get@","effect":"pure","attempt":1}]}
+"#;
+
+/// Events of another program. `@` stands for what is hostile.
+const EVENTS: &str = r#"{"event":"AgentStepStarted","data":{"agentId":"a@","executionId":"e@","step":1,"messages":1,"tools":0}}
+{"event":"ToolCallStarted","data":{"executionId":"e@","tool":"act@","args":{"q@":"x@"},"toolCallId":"c@"}}
+{"event":"ToolCallCompleted","data":{"executionId":"e@","tool":"act@","success":false,"error":"no@","result":"r@","toolCallId":"c@"}}
+{"event":"AgentExecutionFailed","data":{"executionId":"e@","error":"broken@"}}
 "#;
 
 #[test]
@@ -277,6 +292,7 @@ impl Stage {
             .with("run.turnkeep.jsonl", RUN.replace('@', &escaped(NAME)))
             .with(&format!("fixture{NAME}.json"), fixture())
             .with("turnkeep.toml", endpoints())
+            .with("events.json", EVENTS.replace('@', &escaped(NAME)))
             .with("talk.yaml", script())
             .with("said.yaml", format!("turnkeep_script: 1\nanswers: [{}]\n", yaml(TEXT)))
             .with("refused.yaml", refused())

@@ -295,12 +295,25 @@ fn a_long_answer_of_a_tool_is_shown_shortly_unless_asked_for() {
     assert!(full.contains("      line 12\n      line 13\n") && full.contains("      line 40\n"), "{full}");
 }
 
-#[test]
-fn show_tells_the_snapshots_of_a_turn_store_apart() {
+fn turn_store() -> Place {
     let store =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/geppetto.store/turns/input.sqlite");
+    Place::new().with("turns.sqlite", std::fs::read(store).unwrap())
+}
 
-    let ran = Place::new().with("turns.sqlite", std::fs::read(store).unwrap()).run("show turns.sqlite").ends(0);
+#[cfg(not(feature = "sqlite"))]
+#[test]
+fn a_build_without_sqlite_names_the_feature() {
+    let ran = turn_store().run("show turns.sqlite").ends(6);
+
+    assert!(ran.err.contains("it is an SQLite database, which this build cannot read"), "{}", ran.err);
+    assert!(ran.err.contains("build turnkeep with the feature `sqlite`"), "{}", ran.err);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn show_tells_the_snapshots_of_a_turn_store_apart() {
+    let ran = turn_store().run("show turns.sqlite").ends(0);
 
     let phases: Vec<&str> = ran.out.lines().filter_map(|line| line.strip_prefix("  phase    ")).take(3).collect();
     assert_eq!(phases, ["pre_inference of conv-1", "post_inference of conv-1", "final of conv-1"]);

@@ -20,6 +20,8 @@ mod recognise;
 mod reduce;
 mod repair;
 mod run;
+#[cfg(all(unix, feature = "sqlite", feature = "http", feature = "server"))]
+mod serve;
 #[cfg(feature = "sqlite")]
 mod store;
 #[cfg(feature = "sqlite")]

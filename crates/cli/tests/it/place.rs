@@ -84,6 +84,12 @@ impl Place {
     pub(crate) fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_turnkeep"));
         command.args(words.split_whitespace()).current_dir(self.0.path()).env_remove("CLICOLOR_FORCE");
+        // Sessions that no test names a store for are gone with the directory.
+        let (name, store) = match cfg!(feature = "sqlite") {
+            true => ("XDG_DATA_HOME", self.path("data").display().to_string()),
+            false => ("TURNKEEP_STORE", format!("file:{}", self.path("data").display())),
+        };
+        command.env_remove("TURNKEEP_STORE").env(name, store);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -98,6 +98,21 @@ fn a_model_that_is_not_in_the_table_is_named_in_the_report() {
 }
 
 #[test]
+fn the_family_of_a_deployment_keeps_the_settings_that_its_model_takes() {
+    let place = Place::new().with("state.json", STATE);
+    let convert = "convert state.json --to openai.chat:azure --model my-deployment --family gpt-4o -o out.json";
+    place.run(&format!("{convert} --report r.json")).ends(0);
+
+    assert!(place.text("out.json").contains("\"temperature\": 0.7"), "{}", place.text("out.json"));
+    assert!(!place.text("r.json").contains("no row"), "{}", place.text("r.json"));
+    place.run("lint out.json --for openai.chat:azure --family gpt-5").ends(7);
+    place.run("repair out.json --for openai.chat:azure --family gpt-5 -o better.json").ends(0);
+    assert!(!place.text("better.json").contains("temperature"), "{}", place.text("better.json"));
+    let refused = place.run("lint out.json --for openai.chat --family nobody").ends(2);
+    assert!(refused.err.contains("has no row for `nobody`"), "{refused:#?}");
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let place = place();
     let before = place.files(".");

@@ -84,8 +84,28 @@ fn tail_prints_the_journal_or_envelopes_a_line_each() {
     assert_eq!(journal.lines().count(), 6);
     assert!(journal.starts_with(r#"{"type":"block.added","session_id":"s","execution_id":"r1","timestamp":"2026-01-01T00:00:02.000Z","seq":5,"#), "{journal}");
     let kinds: Vec<&str> = told.lines().filter_map(|line| line.split('"').nth(3)).collect();
-    assert_eq!(kinds, ["agent.status", "agent.step.started", "agent.tool.started", "agent.tool.started"]);
+    assert_eq!(
+        kinds,
+        ["agent.status", "agent.step.started", "agent.tool.started", "agent.tool.started", "agent.status"]
+    );
+    let waits = told.lines().last().unwrap();
+    assert!(waits.contains(r#""waiting":[{"tool_call_id":"#) && waits.contains(r#""digest":"#), "{waits}");
     place.run("tail nobody --store file:kept").ends(4);
+}
+
+#[test]
+fn events_of_instructor_php_become_envelopes_a_line_each() {
+    let raw = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/instructor-php/raw_events_tool_call.json");
+    let place = Place::new().with("raw.json", std::fs::read_to_string(raw).unwrap());
+
+    let told = place.run("events raw.json --session s --preset full").ends(0).out;
+    let released = place.run("events raw.json --dialect released --preset minimal").ends(0).out;
+
+    assert_eq!(told.lines().count(), 10);
+    assert!(told.lines().nth(2).unwrap().contains(r#""args":{"q":"#), "{told}");
+    assert_eq!(released.lines().count(), 8);
+    assert!(released.contains(r#""session_id":"9bb63541-fa6d-495c-bcc1-c06a774e8af9""#), "{released}");
+    place.with("no.json", "[1]").run("events no.json").ends(6).says("item 1 is no event of instructor-php");
 }
 
 #[test]

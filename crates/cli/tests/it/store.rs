@@ -287,3 +287,35 @@ fn a_file_has_no_ledger() {
 
     assert!(ran.err.contains("a file has no ledger") && ran.err.contains("turnkeep import"), "{}", ran.err);
 }
+
+#[test]
+fn a_title_names_no_file() {
+    let named = |id: &str| {
+        format!(
+            r#"{{"turnkeep":1,"sessions":[{{"id":"{id}","title":"../../a/../same title\u0000?","turns":[{{"blocks":[{{"author":"user","type":"text","text":"hi"}}]}}]}}]}}"#
+        )
+    };
+    let place = Place::new().with("one.json", named("one")).with("two.json", named("two"));
+    place.run("import one.json two.json --store file:kept").ends(0);
+
+    let kept: Vec<String> = place.files("kept").into_iter().filter(|name| !name.starts_with('.')).collect();
+    assert_eq!(kept, ["one.turnkeep.jsonl", "two.turnkeep.jsonl"]);
+    assert!(!place.files(".").iter().any(|name| name == "a" || name.contains("title")));
+    let listed = place.run_words(&["ls", "--title", "same title", "--store", "file:kept"]).ends(0).out;
+    assert!(["one ", "two "].iter().all(|id| listed.lines().any(|line| line.starts_with(id))), "{listed}");
+}
+
+#[test]
+fn a_listing_ends_at_its_limit() {
+    let session = |n: usize| {
+        format!(r#"{{"id":"s{n:02}","turns":[{{"blocks":[{{"author":"user","type":"text","text":"hi"}}]}}]}}"#)
+    };
+    let sessions: Vec<String> = (0..52).map(session).collect();
+    let place = Place::new().with("all.json", format!(r#"{{"turnkeep":1,"sessions":[{}]}}"#, sessions.join(",")));
+    place.run("import all.json --store file:kept").ends(0);
+
+    let listed = |limit: &str| {
+        place.run(&format!("ls {limit} --json --store file:kept")).ends(0).out.matches(r#""id": "s"#).count()
+    };
+    assert_eq!([listed(""), listed("--limit 2"), listed("--limit 100")], [50, 2, 52]);
+}

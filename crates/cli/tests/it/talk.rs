@@ -377,3 +377,15 @@ fn endpoints_are_compared_side_by_side_each_in_a_session_of_its_own() {
     assert_eq!(ran.out.matches("Three degrees.").count(), 2, "{}", ran.out);
     assert!(ran.out.contains("endpoint  input  output  cost  time"), "{}", ran.out);
 }
+
+#[test]
+fn a_comparison_with_an_endpoint_that_is_not_there_leaves_no_fork() {
+    let place = place();
+    place.run("import s.json --store file:kept").ends(0);
+    let before = place.run("ls --json --store file:kept").ends(0).out;
+
+    let with = "--script f/warm.script.yaml --store file:kept";
+    place.run(&format!("ask s1 Oslo? --endpoint scripted,nowhere --compare {with}")).ends(4);
+
+    assert_eq!(place.run("ls --json --store file:kept").ends(0).out, before);
+}

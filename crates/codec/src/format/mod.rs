@@ -10,6 +10,8 @@ pub mod bedrock;
 pub mod cognesy;
 pub(crate) mod gemini;
 pub mod geppetto;
+#[cfg(feature = "html")]
+mod html;
 pub(crate) mod llm4s;
 pub mod lucee;
 mod markdown;
@@ -35,6 +37,7 @@ pub static ALL: &[&dyn Codec] = &[
     &wink::SnapshotCodec,
     &wink::CompositeCodec,
     &wink::SliceCodec,
+    #[cfg(feature = "zip")]
     &wink::BundleCodec,
     &wink::TranscriptCodec,
     &cognesy::SlimCodec,
@@ -50,21 +53,18 @@ pub static ALL: &[&dyn Codec] = &[
     &WireCodec(ollama_chat::OllamaWire),
     &WireCodec(bedrock::Converse),
     &markdown::MarkdownCodec,
+    #[cfg(feature = "html")]
+    &html::HtmlCodec,
 ];
 
-/// The wires among them.
-static WIRES: &[&dyn Wire] = &[
-    &openai_chat::ChatWire,
-    &responses::Responses,
-    &anthropic::Messages,
-    &gemini::Gemini,
-    &ollama_chat::OllamaWire,
-    &bedrock::Converse,
-];
+/// The vendors' wires among them.
+pub fn wires() -> impl Iterator<Item = &'static dyn Wire> {
+    ALL.iter().copied().filter_map(Codec::wire)
+}
 
 /// The vendor's wire with this id, if it is one.
 pub fn wire(id: &str) -> Option<&'static dyn Wire> {
-    WIRES.iter().copied().find(|wire| wire.spec().id == id)
+    wires().find(|wire| wire.spec().id == id)
 }
 
 /// The format with this id.
@@ -80,6 +80,7 @@ fn unknown(id: &str) -> Error {
     let near: Vec<_> = ALL.iter().map(|codec| codec.spec().id).filter(|known| known.contains(family)).collect();
     let hint = match near.as_slice() {
         _ if id == "geppetto.store" => "this build lacks the feature `sqlite`".to_owned(),
+        _ if id == "wink.bundle" => "this build lacks the feature `zip`".to_owned(),
         [] => "`turnkeep formats` lists them".to_owned(),
         near => format!("did you mean {}?", near.join(" or ")),
     };

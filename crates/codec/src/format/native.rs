@@ -26,9 +26,8 @@ impl Codec for JsonCodec {
             title: "turnkeep session document (JSON)",
             variants: &["compact", PRETTY],
             extensions: &[".turnkeep.json"],
-            reads: true,
-            writes: true,
             fidelity: Fidelity::FULL,
+            ..Spec::READ_WRITE
         }
     }
 
@@ -55,11 +54,9 @@ impl Codec for YamlCodec {
         &Spec {
             id: "turnkeep.yaml",
             title: "turnkeep session document (YAML)",
-            variants: &[],
             extensions: &[".turnkeep.yaml"],
-            reads: true,
-            writes: true,
             fidelity: Fidelity::FULL,
+            ..Spec::READ_WRITE
         }
     }
 
@@ -103,11 +100,9 @@ impl Codec for JournalCodec {
         &Spec {
             id: "turnkeep.jsonl",
             title: "turnkeep journal (JSON lines)",
-            variants: &[],
             extensions: &[".turnkeep.jsonl"],
-            reads: true,
-            writes: true,
             fidelity: Fidelity::FULL,
+            ..Spec::READ_WRITE
         }
     }
 

@@ -3,51 +3,41 @@
 use turnkeep_model::json::Json;
 use turnkeep_model::{Error, ErrorKind, Result, Session};
 
-use super::{Finding, Strictness, lint};
-use crate::format;
-use crate::input::Input;
-use crate::wire::{Kind, Wire};
+use super::view::{PathSegment, segments};
+use super::wire::unrepaired;
+use super::{Finding, Strictness, judge};
 
 /// The field that ties a place of a body to a block while it is judged. Nobody ever sees it.
 const TIE: &str = "x_turnkeep_at";
 
-/// Rules on what a request must say of itself: a session has no place for it before it becomes one.
-const OF_REQUESTS: &[&str] = &["AN-MODEL", "AN-MAXTOKENS"];
-
-/// Checks a session against the rules of a wire, as `openai.chat` or `openai.chat:mistral`, before any repair.
+/// Checks a session against the rules of a wire, as `openai.chat` or `openai.chat:mistral`, before any repair. `family` is
+/// the model that is asked, where the name that the session has for it does not tell.
 ///
 /// # Errors
 /// `NotFound` where the target is no wire whose rules are known.
-pub fn lint_session(session: &Session, target: &str, strictness: Strictness) -> Result<Vec<Finding>> {
-    let id = target.split(':').next().unwrap_or(target);
-    let Some(wire) = format::wire(id) else {
+pub fn lint_session(
+    session: &Session,
+    target: &str,
+    family: Option<&str>,
+    strictness: Strictness,
+) -> Result<Vec<Finding>> {
+    let (id, dialect) = target.split_once(':').map_or((target, None), |(id, dialect)| (id, Some(dialect)));
+    let Some(judge) = judge(id, dialect, strictness) else {
         return Err(Error::new(ErrorKind::NotFound, format!("`{target}` is no vendor's wire")));
     };
-    let body = unrepaired(wire, session);
-    let text = body.to_text();
-    let tied = unrepaired(wire, &with_ties(session, id));
-    let mut findings = lint(Input::new(text.as_bytes()), target, strictness)?;
-    findings.retain(|finding| !OF_REQUESTS.contains(&finding.rule));
+    let mut body = unrepaired(judge.wire, session);
+    if let (Some(family), Json::Object(body)) = (family, &mut body) {
+        body.set(judge.wire.contract().naming.key(), family);
+    }
+    let mut findings = judge.unrepaired(&body);
+    let tied = unrepaired(judge.wire, &with_ties(session, id));
     for finding in &mut findings {
-        finding.line = None;
         if let Some(place) = place_of(&finding.at, &tied) {
             finding.what = format!("{} (it would be sent as `{}`)", finding.what, finding.at);
             finding.at = place;
         }
     }
     Ok(findings)
-}
-
-/// The request that a session would be if nobody put it right.
-fn unrepaired(wire: &dyn Wire, session: &Session) -> Json {
-    let mut session = session.clone();
-    // An answer that came in a response is history by now.
-    for turn in &mut session.turns {
-        turn.extra.part_mut(wire.spec().id).spelling.remove("from");
-        turn.extra.part_mut(wire.spec().id).spelling.remove("response");
-        turn.extra.tidy();
-    }
-    wire.restore(&session, Kind::Request).request.unwrap_or_default()
 }
 
 fn with_ties(session: &Session, id: &str) -> Session {
@@ -66,10 +56,10 @@ fn with_ties(session: &Session, id: &str) -> Session {
 fn place_of(at: &str, tied: &Json) -> Option<String> {
     let mut here = tied;
     let mut found = None;
-    for step in steps(at) {
-        let next = match (here, step) {
-            (Json::Object(object), Step::Key(key)) => object.get(key),
-            (Json::Array(items), Step::Index(index)) => items.get(index),
+    for segment in segments(at) {
+        let next = match (here, segment) {
+            (Json::Object(object), PathSegment::Key(key)) => object.get(key),
+            (Json::Array(items), PathSegment::Index(index)) => items.get(index),
             _ => None,
         };
         let Some(next) = next else { break };
@@ -91,19 +81,6 @@ fn first_tie(value: &Json) -> Option<String> {
         Json::Array(items) => items.iter().find_map(first_tie),
         _ => None,
     }
-}
-
-enum Step<'a> {
-    Key(&'a str),
-    Index(usize),
-}
-
-/// The keys and indices of a place, as in `messages[3].content`.
-fn steps(at: &str) -> impl Iterator<Item = Step<'_>> {
-    at.split(['.', '[']).filter(|word| !word.is_empty()).map(|word| match word.strip_suffix(']') {
-        Some(index) => index.parse().map_or(Step::Key(word), Step::Index),
-        None => Step::Key(word),
-    })
 }
 
 #[cfg(test)]

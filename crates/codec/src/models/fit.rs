@@ -37,11 +37,12 @@ pub(crate) fn thinking(options: &mut Options, target: Target, may_begin: bool, l
     let effort = options.reasoning.take();
     let budget = options.budget_tokens.take();
     let wants = wanted(effort.as_ref(), budget.as_ref());
-    let fit = Fit { row: target.row, is_known: target.is_known };
+    let efforts = target.vendor.efforts_of(target.row.efforts);
+    let fit = Fit { row: target.row, efforts, is_known: target.is_known };
     let (mode, [kept_effort, kept_budget]) = match wants {
         ThinkingMode::Unset => (ThinkingMode::Unset, [None, None]),
         ThinkingMode::Off => fit.off(),
-        ThinkingMode::On if !may_begin && fit.row.efforts.is_empty() => (ThinkingMode::Unset, [None, None]),
+        ThinkingMode::On if !may_begin && fit.efforts.is_empty() => (ThinkingMode::Unset, [None, None]),
         ThinkingMode::On => fit.on(effort.as_ref(), budget.as_ref(), may_begin),
     };
     options.reasoning = kept_effort.as_deref().map(Effort::from_word);
@@ -77,12 +78,15 @@ type Kept = [Option<String>; 2];
 
 struct Fit {
     row: &'static Row,
+    /// The words for effort that the model and its vendor take.
+    efforts: Vec<&'static str>,
     is_known: bool,
 }
 
 impl Fit {
     fn why(&self, may_begin: bool) -> String {
-        let Row { efforts, budget, thinks, .. } = self.row;
+        let Row { budget, thinks, .. } = self.row;
+        let efforts = &self.efforts;
         match (thinks, budget) {
             _ if !self.is_known => NO_ROW.to_owned(),
             _ if !may_begin => NO_THINKING_YET.to_owned(),
@@ -90,7 +94,13 @@ impl Fit {
             (_, Some(Budget { least, most })) if efforts.is_empty() => {
                 format!("this model thinks with a budget of {least} to {most} tokens")
             }
+            _ if efforts.is_empty() && !self.row.efforts.is_empty() => {
+                "this vendor has no effort to set for this model".to_owned()
+            }
             _ if efforts.is_empty() => "this model has no setting of how much it thinks".to_owned(),
+            _ if efforts.len() < self.row.efforts.len() => {
+                format!("this vendor takes an effort of {} for this model", efforts.join(", "))
+            }
             _ => format!("this model thinks with an effort of {}", efforts.join(", ")),
         }
     }
@@ -136,22 +146,23 @@ impl Fit {
 
     /// The nearest effort that the model takes, if it takes one. Some effort is never none.
     fn nearest(&self, word: &str) -> Option<String> {
-        if self.row.efforts.contains(&word) {
+        if self.efforts.contains(&word) {
             return Some(word.to_owned());
         }
         let rank = |word: &str| WORDS.iter().position(|known| *known == word);
         let own = rank(word)?;
-        let ranked = self.row.efforts.iter().filter_map(|word| Some((rank(word).filter(|rank| *rank > 0)?, *word)));
+        let ranked = self.efforts.iter().filter_map(|word| Some((rank(word).filter(|rank| *rank > 0)?, *word)));
         ranked.min_by_key(|(rank, _)| (rank.abs_diff(own), *rank)).map(|(_, word)| word.to_owned())
     }
 }
 
 /// What is said of settings that are not sent to a model which the table does not know.
-pub(super) const NO_ROW: &str =
-    "the table of models has no row for this model: what some models of the wire refuse is not sent";
+pub(super) const NO_ROW: &str = "the table of models has no row for this model: what some models of the wire refuse is not sent; name the model \
+     behind it with --family, or with `family` in turnkeep.toml";
 
 fn of_budget(tokens: f64) -> &'static str {
     match tokens {
+        // Below zero the vendor decides, and the middle is the smallest mistake.
         tokens if tokens < 0.0 => "medium",
         tokens if tokens <= 4096.0 => "low",
         tokens if tokens <= 16384.0 => "medium",

@@ -2,21 +2,35 @@
 //!
 //! A [`Row`] says what the models of a family take, since when, and how that is known. [`of`] finds the row of a model by
 //! its name, however a host spells it. A model that no row is for gets the conservative row of its wire: what every model
-//! of that wire takes. Encoding fits settings to the row ([`fit`]), takes out what is left that the model refuses
-//! ([`settle`]), and lint tells the same places of a body as given ([`lint`]): both ask [`check`].
+//! of that wire takes. A [`Vendor`] takes less than some of its models do, and both decide. Encoding fits settings to the row (`fit`), takes out what is left that the model refuses
+//! (`settle`), and lint tells the same places of a body as given (`lint`): both ask `check`.
 
-mod ask;
 mod check;
 pub(crate) mod fit;
 mod lint;
 mod name;
 mod row;
+mod settings;
 pub(crate) mod settle;
 mod table;
+pub(crate) mod vendor;
 
+pub(crate) use check::BreachKind;
 pub(crate) use lint::{findings, rules};
 pub use row::{Budget, Forced, Medium, Row, Sampling, Thinks};
-pub use table::{CONSERVATIVE, ROWS};
+pub(crate) use settings::{Setting, Settings, Terms, part, slot, snake};
+pub use table::ROWS;
+pub(crate) use table::UNLISTED;
+pub use vendor::{VENDORS, Vendor};
+
+use turnkeep_model::{Error, ErrorKind, Result};
+
+use crate::codec::EncodeOptions;
+use crate::format;
+use crate::wire::contract::NameStyle;
+
+/// The dialects that a row on unlisted models is for, empty for all, and the row.
+pub(crate) type Unlisted = (&'static [&'static str], Row);
 
 /// The row of a model, and whether it is the model's own.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +39,8 @@ pub struct Target {
     pub row: &'static Row,
     /// Whether the table has a row for the model. Otherwise `row` is the conservative one of the wire.
     pub is_known: bool,
+    /// What the vendor takes of any model.
+    pub vendor: &'static Vendor,
 }
 
 /// What is known of a model on a wire. `dialect` is the profile of the wire's own vendor or of another one.
@@ -41,16 +57,46 @@ pub struct Target {
 /// ```
 pub fn of(wire: &str, dialect: Option<&str>, model: &str) -> Target {
     let names = name::Names::of(model);
-    // A name with an owner is somebody's own build on Ollama, which can do less than the library's model of that name.
-    let is_library = wire != "ollama.chat" || !model.contains('/');
+    let style = format::wire(wire).map(|wire| wire.contract().model_names.style);
+    // A name with an owner is somebody's own build, which can do less than the library's model of that name.
+    let is_library = style != Some(NameStyle::ModelColonTag) || !model.contains('/');
     let found = ROWS.iter().copied().flatten().find(|row| names.fit(row.models)).filter(|_| is_library);
-    Target { row: found.unwrap_or_else(|| conservative(wire, dialect)), is_known: found.is_some() }
+    let row = found.unwrap_or_else(|| conservative(wire, dialect));
+    Target { row, is_known: found.is_some(), vendor: vendor::of(dialect) }
+}
+
+/// What is known of the model that a request is for: of the family that `options` name, else by the model's name.
+pub(crate) fn asked(wire: &str, dialect: Option<&str>, model: &str, options: &EncodeOptions) -> Target {
+    of(wire, dialect, options.family.as_deref().unwrap_or(model))
+}
+
+/// Checks that the table has a row for a model that somebody names as a family.
+///
+/// # Errors
+/// `NotFound` where it has none.
+pub fn check_family(model: &str) -> Result<()> {
+    let is_known = || ROWS.iter().copied().flatten().any(|row| name::Names::of(model).fit(row.models));
+    if is_known() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::NotFound, format!("the table of models has no row for `{model}`"))
+        .hint("name a model as its maker does, as in `gpt-5` or `claude-sonnet-4-5`; docs/models.md lists the rows"))
 }
 
 /// What every model of a wire takes.
 pub fn conservative(wire: &str, dialect: Option<&str>) -> &'static Row {
-    let found = CONSERVATIVE.iter().find(|(own, dialects, _)| *own == wire && serves(dialects, dialect));
-    found.map_or(&table::UNKNOWN, |(_, _, row)| row)
+    let rows = format::wire(wire).map_or(&[][..], |wire| wire.contract().unlisted);
+    let found = rows.iter().find(|(dialects, _)| serves(dialects, dialect));
+    found.map_or(&table::NOTHING_KNOWN, |(_, row)| row)
+}
+
+/// The conservative rows: the wire, its dialects that the row is for (empty for all), and the row.
+pub fn unlisted() -> impl Iterator<Item = (&'static str, &'static [&'static str], &'static Row)> {
+    let rows = |wire: &'static dyn crate::wire::Wire| {
+        let id = wire.spec().id;
+        wire.contract().unlisted.iter().map(move |(dialects, row)| (id, *dialects, row))
+    };
+    format::wires().flat_map(rows)
 }
 
 fn serves(dialects: &[&str], dialect: Option<&str>) -> bool {
@@ -63,7 +109,7 @@ mod tests {
 
     #[test]
     fn every_row_has_patterns_a_date_and_evidence() {
-        let rows = ROWS.iter().copied().flatten().chain(CONSERVATIVE.iter().map(|(_, _, row)| row));
+        let rows = ROWS.iter().copied().flatten().chain(unlisted().map(|(_, _, row)| row));
         for row in rows {
             let date: Vec<&str> = row.since.split('-').collect();
             let is_date =

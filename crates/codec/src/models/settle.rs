@@ -1,13 +1,17 @@
 //! What a model refuses is taken out of a request before it is sent, by the same check that lint makes.
 
+use std::collections::HashSet;
+
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Body, Loss, LossKind, Session};
 
 use super::Target;
-use super::ask::{self, Asked, Slot, snake};
-use super::check::{Breach, Grade, Kind, breaches};
+use super::check::{Breach, BreachKind, Grade, breaches};
 use super::fit::NO_ROW;
+use super::settings::{Asked, Slot, snake};
+use super::vendor::{NEW_LIMIT, OLD_LIMIT};
 use crate::codec::EncodeOptions;
+use crate::wire::Wire;
 
 /// Taking out one setting may show that another does not fit.
 const ROUNDS: usize = 4;
@@ -15,27 +19,42 @@ const ROUNDS: usize = 4;
 /// What the user is made to say where a model goes on only from the user.
 const GO_ON: &str = "[please continue]";
 
-/// Takes out of a request what its model refuses. `is_own` says that the request came from this wire.
+/// The names of the tools that a history calls.
+pub(crate) fn called_tools(session: &Session) -> HashSet<String> {
+    let mut called = HashSet::new();
+    for (_, block) in session.blocks() {
+        if let Body::ToolCall(call) = &block.body
+            && !called.contains(&call.name)
+        {
+            called.insert(call.name.clone());
+        }
+    }
+    called
+}
+
+/// Takes out of a request what its model refuses. `called` are the tools that its history calls; `is_own` says that the
+/// request came from this wire.
 pub(crate) fn settle(
-    wire: &str,
+    wire: &dyn Wire,
     session: &Session,
+    called: &HashSet<String>,
     options: &EncodeOptions,
     is_own: bool,
     body: &mut Json,
 ) -> Vec<Loss> {
-    let Some(wire) = ask::wire(wire) else { return Vec::new() };
+    let (id, key) = (wire.spec().id, wire.contract().naming.key());
     let model = Asked::of(wire, &*body).model().map(std::borrow::Cow::into_owned);
-    let Some(model) = model else { return Vec::new() };
-    let target = super::of(wire.id, options.variant.as_deref(), &model);
-    let vendor = super::conservative(wire.id, options.variant.as_deref());
-    let is_same = is_own && options.variant.is_none() && is_of_session(session, wire.id, wire.model, &model);
-    let mut settling = Settling { session, target, losses: Vec::new() };
+    let Some(model) = model.or_else(|| options.family.clone()) else { return Vec::new() };
+    let target = super::asked(id, options.variant.as_deref(), &model, options);
+    let any = super::conservative(id, options.variant.as_deref());
+    let is_same = is_own && options.variant.is_none() && is_of_session(session, id, key, &model);
+    let mut settling = Settling { session, called, target, losses: Vec::new() };
     for _ in 0..ROUNDS {
-        let found = breaches(&Asked::of(wire, &*body), Some(target), vendor);
+        let found = breaches(&Asked::of(wire, &*body), Some(target), any, target.vendor);
         let applies = |breach: &Breach| match breach.grade {
-            Grade::Wire => true,
+            Grade::Wire | Grade::Vendor => true,
             // Nobody is made to say anything on a guess.
-            Grade::Model => target.is_known || !is_same && breach.kind != Kind::Prefill,
+            Grade::Model => target.is_known || !is_same && breach.kind != BreachKind::Prefill,
             Grade::Mild => !is_same,
         };
         let mut found: Vec<Breach> = found.into_iter().filter(applies).collect();
@@ -49,7 +68,7 @@ pub(crate) fn settle(
         found.into_iter().for_each(|breach| settling.put_right(breach, body));
     }
     if !target.is_known && !is_same {
-        settling.losses.extend(unknown(wire, session, &model));
+        settling.losses.extend(unknown((id, key), session, &model));
     }
     settling.losses
 }
@@ -61,9 +80,8 @@ pub(crate) fn is_of_session(session: &Session, wire: &str, key: &str, model: &st
 }
 
 /// Says of the model that nothing is known of it. A reader finds it in the turn that waits, or beside the session.
-fn unknown(wire: &ask::Wire, session: &Session, model: &str) -> Vec<Loss> {
+fn unknown((id, key): (&str, &str), session: &Session, model: &str) -> Vec<Loss> {
     let last = session.turns.len().saturating_sub(1);
-    let (id, key) = (wire.id, wire.model);
     let places = [
         format!("turns[{last}].model"),
         "extra".to_owned(),
@@ -77,6 +95,7 @@ fn unknown(wire: &ask::Wire, session: &Session, model: &str) -> Vec<Loss> {
 
 struct Settling<'s> {
     session: &'s Session,
+    called: &'s HashSet<String>,
     target: Target,
     losses: Vec<Loss>,
 }
@@ -85,14 +104,16 @@ impl Settling<'_> {
     fn put_right(&mut self, breach: Breach, body: &mut Json) {
         let Some(slot) = breach.slot else { return self.go_on(breach, body) };
         let kind = match breach.kind {
-            Kind::Limit => self.lower_limit(slot, body),
-            Kind::OldLimit => rename_limit(slot, body),
-            Kind::Tools => return self.fewer_tools(&breach.what, body),
-            Kind::Format if slot.at == "response_format" => plain_format(body),
+            BreachKind::Limit => self.lower_limit(slot, body),
+            BreachKind::OldLimit => rename_limit(slot, NEW_LIMIT, body),
+            BreachKind::NewLimit => rename_limit(slot, OLD_LIMIT, body),
+            BreachKind::Tools => return self.fewer_tools(&breach.what, body),
+            BreachKind::Format if slot.at == "response_format" => plain_format(body),
             _ => remove(body, slot.whole).map(|_| LossKind::Dropped),
         };
         let Some(kind) = kind else { return };
-        let what = if self.target.is_known || breach.grade == Grade::Wire { breach.what.as_str() } else { NO_ROW };
+        let is_sure = self.target.is_known || matches!(breach.grade, Grade::Wire | Grade::Vendor);
+        let what = if is_sure { breach.what.as_str() } else { NO_ROW };
         let fields = ["options.", "response_format", "extra."];
         let option = Some(slot.option).filter(|at| fields.iter().any(|field| at.starts_with(field)));
         self.losses.extend(option.map(|at| Loss::encode(kind, at, what)));
@@ -108,10 +129,7 @@ impl Settling<'_> {
     fn fewer_tools(&mut self, what: &str, body: &mut Json) {
         let Some(most) = self.target.row.most_tools else { return };
         let Some(tools) = value_mut(body, "tools").and_then(declarations) else { return };
-        let called = |name: &str| {
-            let is_call = |body: &Body| matches!(body, Body::ToolCall(call) if call.name == name);
-            self.session.blocks().any(|(_, block)| is_call(&block.body))
-        };
+        let called = |name: &str| self.called.contains(name);
         let (mut kept, mut spare): (Vec<usize>, Vec<usize>) =
             (0..tools.len()).partition(|index| tools.get(*index).and_then(name_of).is_some_and(|name| called(&name)));
         kept.append(&mut spare);
@@ -169,12 +187,12 @@ fn name_of(tool: &Json) -> Option<String> {
     inner.get_str("name").map(std::borrow::Cow::into_owned)
 }
 
-/// The limit under the name that newer models know.
-fn rename_limit(slot: &Slot, body: &mut Json) -> Option<LossKind> {
+/// The limit under the name that its reader knows.
+fn rename_limit(slot: &Slot, name: &str, body: &mut Json) -> Option<LossKind> {
     let limit = remove(body, slot.at)?;
     let Json::Object(body) = body else { return None };
-    if !body.contains("max_completion_tokens") {
-        body.push("max_completion_tokens", limit);
+    if !body.contains(name) {
+        body.push(name, limit);
     }
     Some(LossKind::Renamed)
 }

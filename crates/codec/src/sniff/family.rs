@@ -2,52 +2,24 @@
 
 use turnkeep_model::json::Json;
 
-const OPENAI: &[&str] = &["openai.chat", "openai.responses"];
-const COMPATIBLE: &[&str] = &["openai.chat"];
-const AMAZON: &[&str] = &["bedrock.converse", "anthropic.messages"];
-
-/// How the names of a vendor's models begin, and the vendor's own wires. The longest beginning decides.
-const FAMILIES: &[(&str, &[&str])] = &[
-    ("amazon.", &["bedrock.converse"]),
-    ("anthropic.", AMAZON),
-    ("apac.anthropic.", AMAZON),
-    ("chatgpt", OPENAI),
-    ("claude", &["anthropic.messages"]),
-    ("codestral", COMPATIBLE),
-    ("codex", OPENAI),
-    ("deepseek-", COMPATIBLE),
-    ("eu.anthropic.", AMAZON),
-    ("gemini", &["gemini.contents"]),
-    ("glm-", COMPATIBLE),
-    ("global.anthropic.", AMAZON),
-    ("gpt-", OPENAI),
-    ("gpt-oss:", &["ollama.chat"]),
-    ("grok", COMPATIBLE),
-    ("kimi", COMPATIBLE),
-    ("magistral-", COMPATIBLE),
-    ("ministral-", COMPATIBLE),
-    ("mistral-", COMPATIBLE),
-    ("models/gemini", &["gemini.contents"]),
-    ("moonshot", COMPATIBLE),
-    ("o1", OPENAI),
-    ("o3", OPENAI),
-    ("o4", OPENAI),
-    ("sonar", COMPATIBLE),
-    ("us.anthropic.", AMAZON),
-];
+use crate::format;
+use crate::wire::contract::NameStyle;
 
 /// Whether `wire` is what a model of this name is usually spoken to over.
 pub(super) fn favours(model: &str, wire: &str) -> bool {
-    // Ollama names a model and a tag; routers name a vendor and a model.
-    let wires = match (model.contains('/') && !model.starts_with("models/"), model.contains(':')) {
-        (true, _) => COMPATIBLE,
-        (false, true) if !model.contains('.') || !model.contains("-v") => &["ollama.chat"],
+    let Some(names) = format::wire(wire).map(|wire| &wire.contract().model_names) else { return false };
+    match (model.contains('/') && !model.starts_with("models/"), model.contains(':')) {
+        (true, _) => names.style == NameStyle::VendorSlashModel,
+        // Bedrock's names have a version behind the colon.
+        (false, true) if !model.contains('.') || !model.contains("-v") => names.style == NameStyle::ModelColonTag,
         _ => {
-            let begins = FAMILIES.iter().filter(|(begin, _)| model.starts_with(begin));
-            begins.max_by_key(|(begin, _)| begin.len()).map_or(&[] as &[&str], |(_, wires)| wires)
+            let longest = |prefixes: &[&str]| {
+                prefixes.iter().filter(|prefix| model.starts_with(**prefix)).map(|prefix| prefix.len()).max()
+            };
+            let best = format::wires().filter_map(|wire| longest(wire.contract().model_names.prefixes)).max();
+            best.is_some() && longest(names.prefixes) == best
         }
-    };
-    wires.contains(&wire)
+    }
 }
 
 /// The model that records name, wherever a body or an event has it.

@@ -1,5 +1,7 @@
 //! Files of systems that are known and cannot be read: they are refused by name, and never taken for something else.
 
+mod apis;
+
 use turnkeep_model::json::{Json, Object};
 
 use crate::input::{Form, Input};
@@ -12,8 +14,9 @@ struct Foreign {
     marks: &'static [Mark],
 }
 
-/// What a record of a file has: keys, `a.b` for a key in a key or an item of a list, `a=word` for a text, `-a` for a key
-/// that is absent.
+/// What a record of a file has: keys, `a.b` for a key in a key or an item of a list, `a.*` for any of the first items,
+/// `a=word` for a text, `a^word` for how one begins, `a~word` for what is in one, `a:text` for any text; `-` before any of
+/// them for what is not so.
 enum Mark {
     /// The object that the file is, or one of its first lines.
     Record(&'static str),
@@ -181,10 +184,6 @@ static KNOWN: &[Foreign] = &[
     Foreign { name: "a QwenPaw session", marks: &[Record("agent.memory.content")] },
     Foreign { name: "an OpenTelemetry trace", marks: &[Record("resourceSpans")] },
     Foreign {
-        name: "a Cohere answer",
-        marks: &[Record("finish_reason message usage.billed_units"), Record("type=message-start delta.message")],
-    },
-    Foreign {
         name: "an aider chat history",
         marks: &[Text("# aider chat started at"), Text("> $ aider"), Text("> Aider v")],
     },
@@ -193,19 +192,23 @@ static KNOWN: &[Foreign] = &[
 /// What the file is, if a system that is known wrote it.
 pub(super) fn named(input: &Input<'_>) -> Option<&'static str> {
     let matches = |foreign: &&Foreign| foreign.marks.iter().any(|mark| mark.is_met(input));
-    KNOWN.iter().find(matches).map(|foreign| foreign.name)
+    all().find(matches).map(|foreign| foreign.name)
+}
+
+fn all() -> impl Iterator<Item = &'static Foreign> {
+    KNOWN.iter().chain(apis::APIS)
 }
 
 /// Every system that is known and cannot be read.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    KNOWN.iter().map(|foreign| foreign.name)
+    all().map(|foreign| foreign.name)
 }
 
 impl Mark {
     fn is_met(&self, input: &Input<'_>) -> bool {
         let top = || input.top();
-        let any =
-            |pattern: &str| top().records.iter().filter_map(Json::as_object).any(|record| has_all(record, pattern));
+        let fits = |record: &Object, pattern: &str| bodies(record).any(|body| has_all(body, pattern));
+        let any = |pattern: &str| top().records.iter().filter_map(Json::as_object).any(|record| fits(record, pattern));
         match self {
             Record(pattern) => matches!(top().form, Form::Object | Form::Lines | Form::Events) && any(pattern),
             Line(pattern) => top().form == Form::Lines && any(pattern),
@@ -216,22 +219,52 @@ impl Mark {
     }
 }
 
+/// A record, and the bodies of the exchange that it is.
+fn bodies(record: &Object) -> impl Iterator<Item = &Object> {
+    let part = |key: &str| record.get(key).and_then(Json::as_object);
+    let exchange = part("request").zip(part("response")).map(|(request, response)| [request, response]);
+    std::iter::once(record).chain(exchange.into_iter().flatten())
+}
+
 fn has_all(record: &Object, pattern: &str) -> bool {
-    pattern.split(' ').all(|part| match (part.strip_prefix('-'), part.split_once('=')) {
-        (Some(absent), _) => value_at(record, absent).is_none(),
-        (_, Some((path, word))) => value_at(record, path).and_then(Json::as_str).is_some_and(|text| text == word),
-        _ => value_at(record, part).is_some(),
+    pattern.split(' ').all(|part| {
+        let (part, is_there) = part.strip_prefix('-').map_or((part, true), |absent| (absent, false));
+        let (path, sign, word) = match part.find(['=', '^', '~', ':']) {
+            Some(at) => (part.get(..at), part.get(at..=at), part.get(at + 1..).unwrap_or_default()),
+            None => (Some(part), None, ""),
+        };
+        let test = |value: &Json| match (sign, value.as_str()) {
+            (None, _) => true,
+            (Some("="), Some(text)) => text == word,
+            (Some("^"), Some(text)) => text.starts_with(word),
+            (Some("~"), Some(text)) => text.contains(word),
+            (Some(_), text) => text.is_some(),
+        };
+        is_at(record, path.unwrap_or(part), &test) == is_there
     })
 }
 
-fn value_at<'a>(record: &'a Object, path: &str) -> Option<&'a Json> {
-    let mut parts = path.split('.');
-    let first = record.get(parts.next()?)?;
-    parts.try_fold(first, |value, part| match value {
-        Json::Object(object) => object.get(part),
-        Json::Array(items) => items.get(part.parse::<usize>().ok()?),
-        _ => None,
-    })
+/// Whether a value that passes `test` stands at a path.
+fn is_at(record: &Object, path: &str, test: &dyn Fn(&Json) -> bool) -> bool {
+    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
+    record.get(key).is_some_and(|value| is_in(value, rest, test))
+}
+
+fn is_in(value: &Json, path: Option<&str>, test: &dyn Fn(&Json) -> bool) -> bool {
+    /// How many items are looked at.
+    const ENOUGH: usize = 64;
+    let Some(path) = path else { return test(value) };
+    match value {
+        Json::Object(object) => is_at(object, path, test),
+        Json::Array(items) => {
+            let (index, rest) = path.split_once('.').map_or((path, None), |(index, rest)| (index, Some(rest)));
+            match index.parse::<usize>() {
+                Ok(index) => items.get(index).is_some_and(|item| is_in(item, rest, test)),
+                Err(_) => index == "*" && items.iter().take(ENOUGH).any(|item| is_in(item, rest, test)),
+            }
+        }
+        _ => false,
+    }
 }
 
 fn is_database(bytes: &[u8]) -> bool {

@@ -2,10 +2,11 @@
 
 use turnkeep_model::json::{Json, Object};
 
+use crate::format;
 use crate::input::{Form, Top};
 
 /// One kind of document of a format, and the keys it has. `a.b` is a key in a key, `a[]` one that holds a list.
-pub(super) struct Outline {
+pub(crate) struct Outline {
     /// What it is.
     what: &'static str,
     form: Shape,
@@ -20,7 +21,7 @@ enum Shape {
     Line,
 }
 
-const fn document(what: &'static str, keys: &'static [&'static str]) -> Outline {
+pub(crate) const fn document(what: &'static str, keys: &'static [&'static str]) -> Outline {
     Outline { what, form: Shape::Document, keys }
 }
 
@@ -38,7 +39,7 @@ const GEPPETTO: &[Outline] = &[
 const SNAPSHOT: &[Outline] =
     &[document("a snapshot", &["created_at", "version"]), line("a snapshot", &["created_at", "version"])];
 
-/// The outlines of every format that has one. A slice may hold any objects; a database and a bundle are no text.
+/// The outlines of every format that has one and is no wire: wires have their own. A slice may hold any objects; a database and a bundle are no text.
 const OUTLINES: &[(&str, &[Outline])] = &[
     ("turnkeep", NATIVE),
     ("turnkeep.yaml", NATIVE),
@@ -71,27 +72,15 @@ const OUTLINES: &[(&str, &[Outline])] = &[
     ("cognesy.session", &[document("a session", &["header", "definition", "state"])]),
     ("cognesy.jsonl", &[line("the first line", &["type", "id", "createdAt"])]),
     ("lucee.session", &[document("a session", &["history[]"])]),
-    ("openai.chat", &[document("a request", &["messages[]"]), document("a response", &["choices[]"])]),
-    (
-        "openai.responses",
-        &[
-            document("a request", &["input"]),
-            document("a request", &["model", "previous_response_id"]),
-            document("a response", &["output[]"]),
-        ],
-    ),
-    ("anthropic.messages", &[document("a request", &["messages[]"]), document("a response", &["type", "content[]"])]),
-    ("gemini.contents", &[document("a request", &["contents"]), document("a response", &["candidates[]"])]),
-    ("ollama.chat", &[document("a request", &["messages[]"]), document("a response", &["message", "done"])]),
-    (
-        "bedrock.converse",
-        &[document("a request", &["messages[]"]), document("a response", &["output.message", "stopReason"])],
-    ),
 ];
 
 /// The outlines of a format; none where it may hold anything.
 pub(super) fn of(format: &str) -> &'static [Outline] {
-    OUTLINES.iter().find(|(id, _)| *id == format).map_or(&[], |(_, outlines)| outlines)
+    all().find(|(id, _)| *id == format).map_or(&[], |(_, outlines)| outlines)
+}
+
+fn all() -> impl Iterator<Item = (&'static str, &'static [Outline])> {
+    OUTLINES.iter().copied().chain(format::wires().map(|wire| (wire.spec().id, wire.contract().outlines)))
 }
 
 impl Outline {
@@ -133,15 +122,15 @@ pub(super) fn nearest(top: &Top) -> Vec<String> {
     /// How many are named.
     const NAMED: usize = 3;
     let Some(record) = top.records.first().and_then(Json::as_object) else { return Vec::new() };
-    let best = |(id, outlines): &(&'static str, &'static [Outline])| {
+    let best = |(id, outlines): (&'static str, &'static [Outline])| {
         let outlines = outlines.iter().filter(|outline| outline.fits(top.form));
         let rated = outlines.map(|outline| (outline.missing(record), outline.keys.len()));
         let close = rated.filter(|(missing, all)| missing.len() < *all);
         close
             .min_by_key(|(missing, all)| (missing.len(), std::cmp::Reverse(*all)))
-            .map(|(missing, all)| (*id, missing, all))
+            .map(|(missing, all)| (id, missing, all))
     };
-    let mut near: Vec<_> = OUTLINES.iter().filter_map(best).collect();
+    let mut near: Vec<_> = all().filter_map(best).collect();
     near.sort_by_key(|(_, missing, all)| (missing.len(), std::cmp::Reverse(*all)));
     let told = near.into_iter().take(NAMED).map(|(id, missing, _)| match missing.as_slice() {
         [] => format!("{id} (it has the keys, but not what they should hold)"),
@@ -200,7 +189,6 @@ fn value_of<'a>(object: &'a Object, wanted: &str) -> Option<&'a Json> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format;
     use crate::input::Input;
 
     #[test]

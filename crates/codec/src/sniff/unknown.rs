@@ -47,9 +47,16 @@ fn binary(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] | [b'B', b'Z', b'h', ..] | [0xfd, b'7', b'z', ..] => {
             Some(("the file is compressed", "unpack it, and name the file that comes out"))
         }
+        [b'S', b'Q', b'L', b'i', b't', b'e', b' ', ..] if cfg!(not(feature = "sqlite")) => {
+            Some(("it is an SQLite database, which this build cannot read", "build turnkeep with the feature `sqlite`"))
+        }
+        [b'P', b'K', 3 | 5, 4 | 6, ..] if cfg!(not(feature = "zip")) => {
+            Some(("it is a zip file, which this build cannot read", "build turnkeep with the feature `zip`"))
+        }
         [b'P', b'K', 3 | 5, 4 | 6, ..] => {
             Some(("it is a zip file, and no debug bundle", "unpack it, and name one of the files in it"))
         }
+        // UTF-16 is full of zero bytes, and has an error of its own.
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => None,
         bytes => bytes.iter().take(ENOUGH).any(|byte| *byte == 0).then_some((
             "the file is binary, and no known format looks like this",

@@ -3,34 +3,33 @@
 //! A wire's own bodies get it back from the extras. Another wire cannot have it, and a report that only says that an
 //! extra is gone would hide that something said is gone with it.
 
-use turnkeep_model::{Extra, Json, Loss, LossKind, Session, Severity};
+use turnkeep_model::{Author, Extra, Json, Loss, LossKind, Session, Severity};
+
+use super::contract::Contract;
+use crate::format;
 
 /// A field of an extra that stands for content, by its wire, and what is told where it goes.
 type Row = (&'static str, &'static str, &'static str);
 
-/// Fields of requests.
-const ASKED: &[Row] = &[
-    ("openai.responses", "previous_response_id", "what was said before is with its vendor, under this id"),
-    ("openai.responses", "conversation", "what was said before is with its vendor, in this conversation"),
-    ("openai.responses", "prompt", "a part of the prompt is with its vendor, in this template"),
-    ("gemini.contents", "cachedContent", "a part of the prompt is with its vendor, in this cache"),
-    ("gemini.contents", "systemInstruction", "the system's text is no content that we can read"),
-];
-
-/// Fields of answers.
-const ANSWERED: &[Row] = &[
-    ("openai.chat", "choices", "there are more answers than one, and a history has one"),
-    ("gemini.contents", "candidates", "there are more answers than one, and a history has one"),
-];
+fn rows(fields: fn(&Contract) -> &'static [(&'static str, &'static str)]) -> impl Iterator<Item = Row> {
+    format::wires().flat_map(move |wire| {
+        let id = wire.spec().id;
+        fields(wire.contract()).iter().map(move |(field, what)| (id, *field, *what))
+    })
+}
 
 /// What of a session's content the next request on `wire` cannot have because no block holds it.
 pub(super) fn losses(session: &Session, wire: &str) -> Vec<Loss> {
     // A request on the same wire still refers to what its vendor holds.
-    let asked = ASKED.iter().filter(|(from, ..)| *from != wire);
-    let mut losses: Vec<Loss> = asked.flat_map(|row| found(&session.extra, row, "extra")).collect();
+    let asked = rows(|contract| contract.request_content).filter(|(from, ..)| *from != wire);
+    let mut losses: Vec<Loss> = asked.flat_map(|row| found(&session.extra, &row, "extra")).collect();
+    let has_system = session.blocks().any(|(_, block)| matches!(block.author, Author::System | Author::Developer));
     for (index, turn) in session.turns.iter().enumerate() {
         let at = format!("turns[{index}].extra");
-        losses.extend(ANSWERED.iter().flat_map(|row| found(&turn.extra, row, &at)));
+        losses.extend(rows(|contract| contract.answer_content).flat_map(|row| found(&turn.extra, &row, &at)));
+        if !has_system {
+            losses.extend(rows(|contract| contract.repeated_content).flat_map(|row| found(&turn.extra, &row, &at)));
+        }
     }
     losses
 }

@@ -4,8 +4,10 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Block, Extra};
 
+use crate::format::{anthropic, openai_chat};
+
 /// Wires whose blocks carry the mark.
-const MARKED: &[&str] = &["anthropic.messages", "openai.chat"];
+const MARKED: &[&str] = &[anthropic::WIRE, openai_chat::ID];
 /// Converse's kind of block.
 pub(crate) const POINT: &str = "cachePoint";
 /// The field that marks a block.

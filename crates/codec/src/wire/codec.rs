@@ -3,16 +3,16 @@
 use turnkeep_model::json::{Json, JsonSink, Layout, Node, Object, Sink, Value};
 use turnkeep_model::{Archive, Error, ErrorKind, FinishReason, Loss, LossKind, Result, Session, Severity};
 
-use super::beyond;
+use super::contract::Contract;
 use super::frame;
 use super::kind::{Kind, Parts};
-use super::outgoing::{Delivery, Naming};
-use super::ready;
+use super::mock::VendorMock;
+use super::outgoing::{Delivery, next};
 use super::stream::{Assembler, assemble};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Spec};
-use crate::honest;
+use crate::fields::{self, in_order, note_key, optional, order_note, order_of};
 use crate::input::{Form, Input, Top};
-use crate::models::settle::settle;
+use crate::loss_report;
 use crate::sniff::{Confidence, Guess};
 
 /// What is special about one vendor's wire. Everything here is a pure function over JSON and sessions.
@@ -35,10 +35,11 @@ pub trait Wire: Send + Sync {
     /// `Corrupt`, with the path in the body, where a body cannot be read at all.
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)>;
 
-    /// The key under which a request has its history.
-    fn list(&self) -> &'static str {
-        "messages"
-    }
+    /// What is known of the wire: where requests go, how streams are cut, where settings stand, and what is refused.
+    fn contract(&self) -> &'static Contract;
+
+    /// How its vendor answers.
+    fn mock(&self) -> &'static dyn VendorMock;
 
     /// The list in a request that holds its history, if the wire can read it an element at a time.
     fn history(&self) -> Option<&'static str> {
@@ -57,12 +58,13 @@ pub trait Wire: Send + Sync {
     /// The bodies of a session that was decoded from this wire: of `kind`, as they were.
     fn restore(&self, session: &Session, kind: Kind) -> Parts;
 
-    /// The next request of any session: made valid for this wire first, and then written.
-    fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>);
+    /// The next request of any session: made valid for this wire first, and then written. The blocks may be taken out of
+    /// the session: a copy of a long history would double what it takes.
+    fn next_request(&self, session: &mut Session, options: &EncodeOptions) -> (Json, Vec<Loss>);
 
-    /// Where the wire names the model.
-    fn naming(&self) -> Naming {
-        Naming::Body("model")
+    /// The dialect that a provider speaks, where the wire has dialects.
+    fn dialect_of(&self, provider: &str) -> Option<&'static str> {
+        self.spec().variants.iter().copied().find(|dialect| *dialect == provider)
     }
 
     /// Says in a request how its answer is wanted; `profile` is the dialect it is for. Some vendors say it in the address.
@@ -71,6 +73,10 @@ pub trait Wire: Send + Sync {
     /// A machine that puts a stream together.
     fn assembler(&self) -> Box<dyn Assembler>;
 }
+
+/// Where the order of the two bodies of an exchange is noted.
+const EXCHANGE: &str = "exchange";
+const BODIES: fields::Form = &optional(["request", "response"]);
 
 /// The note on the variant that a body was read as: the vendor that it was recorded at.
 const VARIANT: &str = "variant";
@@ -86,6 +92,10 @@ pub struct WireCodec<W>(pub W);
 impl<W: Wire> Codec for WireCodec<W> {
     fn spec(&self) -> &'static Spec {
         self.0.spec()
+    }
+
+    fn wire(&self) -> Option<&dyn Wire> {
+        Some(&self.0)
     }
 
     fn sniff(&self, input: &Input<'_>) -> Guess {
@@ -110,7 +120,7 @@ impl<W: Wire> Codec for WireCodec<W> {
     }
 
     fn decode(&self, input: Input<'_>, options: &DecodeOptions) -> Result<Decoded> {
-        let Held { kind, parts, mut items, beside, mut losses } = self.parts(input)?;
+        let Held { kind, parts, mut items, extras, mut losses, order } = self.parts(input)?;
         let (mut session, more) = match (parts.request, parts.response) {
             (Some(Json::Object(request)), None) if !items.is_empty() => {
                 self.0.decode_history(request, &mut items.drain(..).map(Node::into_json))?
@@ -118,10 +128,11 @@ impl<W: Wire> Codec for WireCodec<W> {
             (request, response) => self.0.decode(Parts { request, response })?,
         };
         let complete = !losses.iter().any(|loss| loss.kind == LossKind::Truncated);
-        mark(self.0.spec().id, &mut session, beside, complete);
+        mark(self.0.spec().id, &mut session, extras, complete);
         losses.extend(more);
         let notes = &mut session.extra.part_mut(self.0.spec().id).spelling;
         notes.set("kind", kind.as_str());
+        order.into_iter().for_each(|order| notes.set(&note_key(EXCHANGE), order));
         if let Some(variant) = &options.variant {
             notes.set(VARIANT, variant.as_str());
         }
@@ -129,37 +140,58 @@ impl<W: Wire> Codec for WireCodec<W> {
     }
 
     fn encode(&self, archive: &Archive, options: &EncodeOptions) -> Result<Encoded> {
-        let Some(session) = archive.main_session() else {
+        let Archive { sessions, main, seq, extra, .. } = archive;
+        let copy = Archive { sessions: sessions.clone(), main: *main, seq: *seq, journal: None, extra: extra.clone() };
+        self.encode_owned(copy, options)
+    }
+
+    fn encode_owned(&self, mut archive: Archive, options: &EncodeOptions) -> Result<Encoded> {
+        // What is needed to tell the losses in the end. The session itself becomes the body.
+        let given = archive.with_digests();
+        let Some(session) = archive.sessions.get_mut(archive.main as usize).map(std::mem::take) else {
             return Err(Error::new(ErrorKind::NotFound, "there is no session to write"));
         };
+        drop(archive);
         let id = self.0.spec().id;
-        let own = session.extra.spelling(id, "kind").and_then(Json::as_str).and_then(|word| Kind::from_word(&word));
-        let (kind, body, known) = match own {
-            // A named variant is a vendor to write for: what is valid for one need not be for another.
-            Some(kind) if !options.as_request && options.variant.is_none() => {
-                let parts = self.0.restore(session, kind);
-                (kind, body_of(kind, &parts), None)
-            }
-            _ => {
-                let (body, losses) = next(&self.0, session, options);
-                (Kind::Request, body, Some(losses))
-            }
-        };
-        let mut back = read_back(&self.0, kind, &body)?;
+        let variant = session.extra.spelling(id, VARIANT).cloned();
+        let (kind, body, known) = self.body(session, options);
+        // Written first, so that reading back takes the body apart instead of a copy of it.
+        let bytes = text_of(&body);
+        let mut back = read_back(&self.0, kind, body)?;
         // Who speaks a wire is said beside a body, never in it.
-        if let (Some(variant), Some(session)) = (session.extra.spelling(id, VARIANT), back.sessions.first_mut()) {
-            session.extra.part_mut(id).spelling.set(VARIANT, variant.clone());
+        if let (Some(variant), Some(session)) = (variant, back.sessions.first_mut()) {
+            session.extra.part_mut(id).spelling.set(VARIANT, variant);
         }
-        let mut losses = honest::losses_explained(archive, &back, "a body of this wire", &known.unwrap_or_default());
+        back.digest_texts();
+        let mut losses = loss_report::losses_explained(&given, &back, "a body of this wire", &known);
         if kind == Kind::Stream {
             let what = "a stream is written as the response it makes up";
             losses.push(Loss::encode(LossKind::Coerced, "extra", what).rated(Severity::Spelling));
         }
-        Ok(Encoded { bytes: text_of(&body), losses })
+        Ok(Encoded { bytes, losses })
     }
 }
 
 impl<W: Wire> WireCodec<W> {
+    /// What a session is written as, and what is known of what that loses.
+    fn body(&self, session: Session, options: &EncodeOptions) -> (Kind, Json, Vec<Loss>) {
+        let id = self.0.spec().id;
+        let own = session.extra.spelling(id, "kind").and_then(Json::as_str).and_then(|word| Kind::from_word(&word));
+        match own {
+            // A named variant is a vendor to write for: what is valid for one need not be for another.
+            Some(kind) if !options.as_request && options.variant.is_none() => {
+                let parts = self.0.restore(&session, kind);
+                let notes = session.extra.part(id).map(|part| &part.spelling);
+                let order = notes.and_then(|notes| order_note(notes, EXCHANGE)).cloned();
+                (kind, body_of(kind, parts, order.as_ref()), Vec::new())
+            }
+            _ => {
+                let (body, losses) = next(&self.0, session, options);
+                (Kind::Request, body, losses)
+            }
+        }
+    }
+
     fn sniff_body(&self, body: &Object) -> Guess {
         if let (Some(Json::Object(request)), Some(Json::Object(response))) = (body.get("request"), body.get("response"))
         {
@@ -183,7 +215,7 @@ impl<W: Wire> WireCodec<W> {
     fn is_bare_history(&self, input: &Input<'_>) -> bool {
         let Top { form, records } = input.top();
         let mut body = Object::new();
-        body.set(self.0.list(), records.clone());
+        body.set(self.0.contract().history, records.clone());
         let is_answer = |record: &Object| {
             self.0.sniff_event(record).confidence.max(self.0.sniff_response(record).confidence) > Confidence::No
         };
@@ -195,7 +227,7 @@ impl<W: Wire> WireCodec<W> {
 
     /// The request that a bare history is the history of.
     fn around_history<'a>(&self, input: Input<'a>) -> Result<Held<'a>> {
-        let list = self.0.list();
+        let list = self.0.contract().history;
         let mut body = Object::new();
         body.set(list, input.into_document()?.node.into_json());
         let parts = Parts { request: Some(Json::Object(body)), response: None };
@@ -231,21 +263,22 @@ impl<W: Wire> WireCodec<W> {
             losses.push(Loss::decode(LossKind::Truncated, "turns", "the stream was cut off before its end"));
         }
         let parts = Parts { request: None, response: Some(assembled.body) };
-        Ok(Held { beside: assembled.beside, losses, ..Held::new(Kind::Stream, parts) })
+        Ok(Held { extras: assembled.extras, losses, ..Held::new(Kind::Stream, parts) })
     }
 
     fn body_parts<'a>(&self, mut body: Object, items: Vec<Node<'a>>) -> Held<'a> {
         let is_exchange = ["request", "response"].iter().all(|key| matches!(body.get(key), Some(Json::Object(_))));
         if is_exchange {
+            let order = order_of(&body, BODIES).filter(|_| body.len() == BODIES.len());
             let parts = Parts { request: body.remove("request"), response: body.remove("response") };
             let losses = body.iter().map(|(key, _)| {
                 Loss::decode(
                     LossKind::Dropped,
                     "",
-                    format!("`{}` beside the request and the response", key.to_str_lossy()),
+                    format!("`{}` extras the request and the response", key.to_str_lossy()),
                 )
             });
-            return Held { losses: losses.collect(), ..Held::new(Kind::Exchange, parts) };
+            return Held { losses: losses.collect(), order, ..Held::new(Kind::Exchange, parts) };
         }
         let is_response =
             items.is_empty() && self.0.sniff_response(&body).confidence > self.0.sniff_request(&body).confidence;
@@ -258,18 +291,21 @@ impl<W: Wire> WireCodec<W> {
 }
 
 /// What a reader finds in a body just made.
-pub(super) fn read_back(wire: &dyn Wire, kind: Kind, body: &Json) -> Result<Archive> {
+pub(super) fn read_back(wire: &dyn Wire, kind: Kind, body: Json) -> Result<Archive> {
+    let order = body.as_object().filter(|_| kind == Kind::Exchange).and_then(|body| order_of(body, BODIES));
     let parts = match (kind, body) {
-        (Kind::Request, body) => Parts { request: Some(body.clone()), response: None },
-        (Kind::Response | Kind::Stream, body) => Parts { request: None, response: Some(body.clone()) },
-        (Kind::Exchange, body) => {
-            let part = |key: &str| body.as_object().and_then(|object| object.get(key)).cloned();
-            Parts { request: part("request"), response: part("response") }
+        (Kind::Request, body) => Parts { request: Some(body), response: None },
+        (Kind::Response | Kind::Stream, body) => Parts { request: None, response: Some(body) },
+        (Kind::Exchange, Json::Object(mut body)) => {
+            Parts { request: body.remove("request"), response: body.remove("response") }
         }
+        (Kind::Exchange, _) => Parts { request: None, response: None },
     };
     let (mut session, _) = wire.decode(parts)?;
     let word = if kind == Kind::Stream { Kind::Response } else { kind };
-    session.extra.part_mut(wire.spec().id).spelling.set("kind", word.as_str());
+    let notes = &mut session.extra.part_mut(wire.spec().id).spelling;
+    notes.set("kind", word.as_str());
+    order.into_iter().for_each(|order| notes.set(&note_key(EXCHANGE), order));
     Ok(Archive::from(session))
 }
 
@@ -280,37 +316,16 @@ struct Held<'a> {
     /// The elements of the request's history, where they come apart.
     items: Vec<Node<'a>>,
     /// What a stream said beside its response.
-    beside: Vec<Json>,
+    extras: Vec<Json>,
     losses: Vec<Loss>,
+    /// The order of the two bodies of an exchange, where it is unusual.
+    order: Option<Json>,
 }
 
 impl<'a> Held<'a> {
     fn new(kind: Kind, parts: Parts) -> Held<'a> {
-        Held { kind, parts, items: Vec::new(), beside: Vec::new(), losses: Vec::new() }
+        Held { kind, parts, items: Vec::new(), extras: Vec::new(), losses: Vec::new(), order: None }
     }
-}
-
-/// The next request of a session without what its model refuses, and what is known of what became of it. What came from
-/// this wire is in its vendor's words already.
-pub(super) fn next(wire: &dyn Wire, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
-    let id = wire.spec().id;
-    let kind = session.extra.spelling(id, "kind").and_then(Json::as_str);
-    // What is content comes first: it explains a place better than anything else said of it.
-    let mut known = beyond::losses(session, id);
-    if kind.is_some_and(|word| Kind::from_word(&word).is_some()) {
-        let (mut body, more) = wire.next_request(session, options);
-        known.extend(settle(id, session, options, true, &mut body));
-        known.extend(more);
-        return (body, known);
-    }
-    let (session, mut losses, places) = ready::ready(session, id);
-    let (mut body, more) = wire.next_request(&session, options);
-    ready::well_formed(&mut body);
-    losses.extend(settle(id, &session, options, false, &mut body));
-    losses.extend(more);
-    losses.iter_mut().for_each(|loss| loss.at = places.given(std::mem::take(&mut loss.at)));
-    known.extend(losses);
-    (body, known)
 }
 
 /// Whether an input is one object. One that only YAML would call an object is not: `data: {…}` is an event.
@@ -334,23 +349,25 @@ pub(crate) fn shortened(node: &Node<'_>) -> Json {
 
 /// Keeps what a stream said beside its response with the answer. One that was cut off ended for no reason of its
 /// vendor's.
-pub(super) fn mark(wire: &str, session: &mut Session, beside: Vec<Json>, complete: bool) {
+pub(super) fn mark(wire: &str, session: &mut Session, extras: Vec<Json>, complete: bool) {
     let Some(last) = session.turns.last_mut() else { return };
-    if !beside.is_empty() {
-        last.extra.part_mut(wire).spelling.set("beside", beside);
+    if !extras.is_empty() {
+        last.extra.part_mut(wire).spelling.set("beside", extras);
     }
     if !complete {
         last.finish.get_or_insert_default().reason = FinishReason::Interrupted;
     }
 }
 
-fn body_of(kind: Kind, parts: &Parts) -> Json {
-    let request = || parts.request.clone().unwrap_or_default();
-    let response = || parts.response.clone().unwrap_or_default();
+fn body_of(kind: Kind, parts: Parts, order: Option<&Json>) -> Json {
+    let (request, response) = (parts.request.unwrap_or_default(), parts.response.unwrap_or_default());
     match kind {
-        Kind::Request => request(),
-        Kind::Response | Kind::Stream => response(),
-        Kind::Exchange => Json::Object([("request", request()), ("response", response())].into_iter().collect()),
+        Kind::Request => request,
+        Kind::Response | Kind::Stream => response,
+        Kind::Exchange => {
+            let bodies = [("request", request), ("response", response)];
+            Json::Object(in_order(bodies.into_iter().collect(), order, BODIES))
+        }
     }
 }
 

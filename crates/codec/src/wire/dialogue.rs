@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use turnkeep_model::json::Json;
 use turnkeep_model::{Author, Block, Body, CallId, Loss, LossKind, Session, ToolCall, ToolResult, Turn, canon};
 
+use super::repair::IdRule;
+
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -72,10 +74,8 @@ pub(crate) type Verdict = Result<(), (LossKind, &'static str)>;
 pub(crate) struct Wants<'s> {
     /// The wire.
     pub(crate) wire: &'static str,
-    /// Whether an id of a call has only characters the wire allows.
-    pub(crate) id_char: fn(char) -> bool,
-    /// The longest id of a call.
-    pub(crate) id_length: usize,
+    /// Which ids of calls it takes.
+    pub(crate) ids: IdRule,
     /// Whether a block that is neither call nor result can be sent, or why not.
     pub(crate) sends: &'s dyn Fn(At, &Block) -> Verdict,
 }
@@ -270,10 +270,10 @@ impl Ids {
             CallId::Given(id) => id.to_string(),
             CallId::Minted(position) => format!("minted_{position}"),
         };
-        let mut id = legal(&given, wants.id_char, wants.id_length);
+        let mut id = legal(&given, wants.ids.legal, wants.ids.longest);
         let mut again = 2;
         while self.in_message.contains(&id) || self.owners.get(&id).is_some_and(|owner| owner != call) {
-            id = marked(&given, &format!("{given}#{again}"), wants.id_char, wants.id_length);
+            id = marked(&given, &format!("{given}#{again}"), wants.ids.legal, wants.ids.longest);
             again += 1;
         }
         self.owners.insert(id.clone(), call.clone());

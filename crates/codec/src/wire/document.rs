@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use turnkeep_model::Media;
 
-use super::frame::aws;
 use super::repair::placeholder;
+use crate::base64_text;
 
 /// Media types that are text and do not begin with `text/`.
 const TEXTUAL: &[&str] =
@@ -19,7 +19,7 @@ pub(crate) fn text_of(media: &Media) -> Option<Cow<'_, str>> {
     let media_type = media.media_type.as_deref().filter(|media_type| is_textual(media_type))?;
     // A media type may carry a character set; UTF-8 is the only one we decode.
     media_type.split_once("charset=").is_none_or(|(_, set)| set.eq_ignore_ascii_case("utf-8")).then_some(())?;
-    let bytes = aws::base64(media.inline.as_deref()?)?;
+    let bytes = base64_text::decode(media.inline.as_deref()?)?;
     String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn as_bytes(media: &Media) -> Cow<'_, Media> {
     match (&media.text, &media.inline) {
         (Some(text), None) => {
             let media_type = media.media_type.clone().or_else(|| Some("text/plain".to_owned()));
-            let inline = Some(aws::to_base64(text.as_bytes()));
+            let inline = Some(base64_text::encode(text.as_bytes()));
             Cow::Owned(Media { inline, media_type, text: None, ..media.clone() })
         }
         _ => Cow::Borrowed(media),

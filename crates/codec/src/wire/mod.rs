@@ -5,34 +5,32 @@
 //! body that the vendor would have sent without streaming, so that there is one decoder of answers.
 
 mod beyond;
+pub(crate) mod block_wire;
 pub(crate) mod cache;
 mod codec;
+pub(crate) mod contract;
 pub(crate) mod degrade;
 pub(crate) mod dialogue;
 pub(crate) mod document;
-pub(crate) mod fields;
 pub mod frame;
 mod incoming;
 mod kind;
+pub(crate) mod message_wire;
 pub(crate) mod messages;
-pub(crate) mod order;
+pub mod mock;
+mod normalise;
 mod outgoing;
 mod portable;
 pub(crate) mod prefix;
-mod ready;
 pub mod repair;
-pub(crate) mod rule;
-pub mod speak;
-pub(crate) mod spoken;
 mod stream;
-pub(crate) mod taken;
-pub(crate) mod view;
+pub(crate) mod tables;
 
 pub use codec::{Wire, WireCodec};
 pub(crate) use codec::{origin, shortened};
+pub use contract::{Contract, Limits, Route};
 pub use incoming::{End, Incoming, Received, received};
 pub use kind::{Kind, Parts};
 pub use outgoing::{Delivery, Naming, Outgoing};
-pub use rule::{Evidence, Rule};
-pub(crate) use stream::Beside;
 pub use stream::{Assembled, Assembler, Delta, assemble};
+pub(crate) use stream::{StreamExtras, arguments, block_index};

@@ -3,10 +3,12 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Archive, Loss, Result, Session};
 
-use super::codec::{Wire, next, read_back};
+use super::codec::{Wire, read_back};
 use super::kind::Kind;
+use super::{beyond, normalise};
 use crate::codec::EncodeOptions;
-use crate::honest;
+use crate::loss_report;
+use crate::models::settle::{called_tools, settle};
 
 /// How an answer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +28,15 @@ pub enum Naming {
     Address(&'static str),
 }
 
+impl Naming {
+    /// The field of a body, sent or recorded, that has the name.
+    pub fn key(self) -> &'static str {
+        match self {
+            Naming::Body(key) | Naming::Address(key) => key,
+        }
+    }
+}
+
 /// The next request of a session.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
@@ -41,12 +52,12 @@ pub struct Outgoing {
 impl Outgoing {
     /// The next request of a session, made valid for the wire and for the profile that `options` name.
     pub fn new(wire: &dyn Wire, session: &Session, options: &EncodeOptions, delivery: Delivery) -> Outgoing {
-        let (told, known) = next(wire, session, options);
+        let (told, known) = next(wire, session.clone(), options);
         let mut body = match &told {
             Json::Object(body) => body.clone(),
             _ => Object::new(),
         };
-        let model = match wire.naming() {
+        let model = match wire.contract().naming {
             Naming::Body(key) => body.get_str(key).unwrap_or_default().into_owned(),
             Naming::Address(key) => body.remove(key).and_then(|m| Some(m.as_str()?.into_owned())).unwrap_or_default(),
         };
@@ -69,8 +80,33 @@ impl Outgoing {
     /// # Errors
     /// Where a reader cannot read the request.
     pub fn losses(&self, wire: &dyn Wire, session: &Session) -> Result<Vec<Loss>> {
-        let back = read_back(wire, Kind::Request, &self.told)?;
+        let back = read_back(wire, Kind::Request, self.told.clone())?;
         let given = Archive::from(session.clone());
-        Ok(honest::losses_explained(&given, &back, "a body of this wire", &self.known))
+        Ok(loss_report::losses_explained(&given, &back, "a body of this wire", &self.known))
     }
+}
+
+/// The next request of a session without what its model refuses, and what is known of what became of it. What came from
+/// this wire is in its vendor's words already.
+pub(super) fn next(wire: &dyn Wire, mut session: Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+    let id = wire.spec().id;
+    let kind = session.extra.spelling(id, "kind").and_then(Json::as_str);
+    let is_own = kind.is_some_and(|word| Kind::from_word(&word).is_some());
+    // What is content comes first: it explains a place better than anything else said of it.
+    let mut known = beyond::losses(&session, id);
+    let called = called_tools(&session);
+    if is_own {
+        let (mut body, more) = wire.next_request(&mut session, options);
+        known.extend(settle(wire, &session, &called, options, true, &mut body));
+        known.extend(more);
+        return (body, known);
+    }
+    let (mut losses, places) = normalise::normalise(&mut session, id);
+    let (mut body, more) = wire.next_request(&mut session, options);
+    normalise::well_formed(&mut body);
+    losses.extend(settle(wire, &session, &called, options, false, &mut body));
+    losses.extend(more);
+    losses.iter_mut().for_each(|loss| loss.at = places.given(std::mem::take(&mut loss.at)));
+    known.extend(losses);
+    (body, known)
 }

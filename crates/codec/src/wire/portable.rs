@@ -24,7 +24,7 @@ pub(super) fn bodies(raw: &Json) -> Vec<Body> {
 
 /// A document and what is said of it beside it, where something is.
 pub(super) fn with_context(media: &Media, extra: &Extra) -> Vec<Body> {
-    let wires = ["anthropic.messages", "bedrock.converse"];
+    let wires = [anthropic::WIRE, bedrock::WIRE];
     let context = wires.iter().find_map(|wire| text_of(extra.fields(wire)?, "context"));
     context.map(|text| vec![Text { text }.into(), media.clone().into()]).unwrap_or_default()
 }

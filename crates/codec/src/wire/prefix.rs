@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use turnkeep_model::json::{Json, TreeSink};
-use turnkeep_model::shape::{Parts, Shape};
+use turnkeep_model::shape::{FlatShape, Shape};
 use turnkeep_model::{Body, Reasoning, Session, Turn, canon};
 
 /// Whether some reasoning was made for another account than the one it would be sent from, as far as both are known.
@@ -78,7 +78,7 @@ fn content_of(body: &Body, author: &str) -> Json {
     }
     let mut sink = TreeSink::default();
     turnkeep_model::json::Sink::begin_object(&mut sink);
-    body.write_parts(&mut sink);
+    body.write_fields(&mut sink);
     turnkeep_model::json::Sink::end_object(&mut sink);
     Json::Array(vec![Json::from(author), sink.into_json()])
 }

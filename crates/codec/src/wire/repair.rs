@@ -8,6 +8,7 @@ mod media;
 mod pair;
 mod whole;
 
+use turnkeep_model::json::Json;
 use turnkeep_model::{Author, Block, Body, Extra, Loss, LossKind, Reasoning, Session, Text, Turn};
 
 pub use ids::{IdRule, legal_name};
@@ -58,18 +59,42 @@ pub enum Sends {
 }
 
 impl History {
-    /// The history of a session.
-    pub fn of(session: &Session) -> History {
-        let piece = |(turn, block, content): (usize, usize, &Block)| Piece {
-            from: Some((turn, block)),
-            block: content.clone(),
-        };
-        History { pieces: session.in_message_order().into_iter().map(piece).collect(), losses: Vec::new() }
+    /// The history of a session, whose blocks it takes.
+    pub fn take(session: &mut Session) -> History {
+        let mut pieces = Vec::with_capacity(session.turns.iter().map(|turn| turn.blocks.len()).sum());
+        for (turn, content) in session.turns.iter_mut().enumerate() {
+            let blocks = std::mem::take(&mut content.blocks).into_iter().enumerate();
+            pieces.extend(blocks.map(|(block, content)| Piece { from: Some((turn, block)), block: content }));
+        }
+        pieces.sort_by_key(|piece: &Piece| piece.block.message.ordinal);
+        History { pieces, losses: Vec::new() }
     }
 
     /// The blocks, their messages numbered as they now stand.
     pub fn into_blocks(self) -> (Vec<Block>, Vec<Loss>) {
         (self.pieces.into_iter().map(|piece| piece.block).collect(), self.losses)
+    }
+
+    /// The messages of the blocks: neighbours are of one message where `joins` says so. The blocks of a message go when it
+    /// is written, so that a long history is not in memory twice.
+    pub(crate) fn into_messages(
+        self,
+        joins: impl Fn(&Block, &Block) -> bool,
+        write: impl Fn(&[&Block]) -> Json,
+    ) -> Vec<Json> {
+        let mut messages = Vec::new();
+        let mut group: Vec<Block> = Vec::new();
+        for Piece { block, .. } in self.pieces {
+            if group.last().is_some_and(|last| !joins(last, &block)) {
+                messages.push(write(&group.iter().collect::<Vec<_>>()));
+                group.clear();
+            }
+            group.push(block);
+        }
+        if !group.is_empty() {
+            messages.push(write(&group.iter().collect::<Vec<_>>()));
+        }
+        messages
     }
 
     /// Forgets what sources had beyond the model, and names that only they use. What answers of `wire` had, where it is

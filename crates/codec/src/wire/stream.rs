@@ -1,7 +1,7 @@
 //! From the pieces of a stream to the body they make up.
 
-use turnkeep_model::Result;
-use turnkeep_model::json::{Json, Object};
+use turnkeep_model::json::{self, Json, Nan, Node, Object};
+use turnkeep_model::{Number, Result};
 
 use super::frame::Frames;
 
@@ -64,14 +64,14 @@ pub struct Assembled {
     /// Whether the stream came to its end.
     pub complete: bool,
     /// What its events said that no response has a place for, verbatim and in order.
-    pub beside: Vec<Json>,
+    pub extras: Vec<Json>,
 }
 
 /// What is left of events when the response has taken its part.
 #[derive(Debug, Default)]
-pub(crate) struct Beside(Vec<Json>);
+pub(crate) struct StreamExtras(Vec<Json>);
 
-impl Beside {
+impl StreamExtras {
     /// Keeps what is left of an event, unless it is only what holds the stream together: the keys in `framing`.
     pub(crate) fn keep(&mut self, rest: Object, framing: &[&str]) {
         if rest.iter().any(|(key, _)| !framing.contains(&&*key.to_str_lossy())) {
@@ -98,6 +98,16 @@ impl Beside {
     pub(crate) fn into_values(self) -> Vec<Json> {
         self.0
     }
+}
+
+/// The value that the pieces of a call's arguments make up; their text where they are no JSON.
+pub(crate) fn arguments(text: String) -> Json {
+    json::parse_with(&text, Nan::Accept).map(Node::into_json).unwrap_or_else(|_| text.into())
+}
+
+/// Which block an event speaks of, the first where it does not say.
+pub(crate) fn block_index(event: &Object, key: &str) -> u64 {
+    event.get(key).and_then(Json::as_number).and_then(Number::as_u64).unwrap_or_default()
 }
 
 /// Puts a whole recorded stream together.

@@ -54,6 +54,7 @@ pub fn parse(text: &str) -> Result<(Node<'_>, Notes)> {
         notes: Notes::default(),
         anchors: HashMap::new(),
         depth: 0,
+        // Aliases of aliases make gigabytes of a few lines; honest files repeat little of themselves.
         budget: 4 * 1024 * 1024 + 10 * text.len(),
     };
     let node = reader.document()?;
@@ -64,13 +65,13 @@ pub fn parse(text: &str) -> Result<(Node<'_>, Notes)> {
 struct Reader<'a> {
     events: Parser<'a, granit_parser::StrInput<'a>>,
     notes: Notes,
-    anchors: HashMap<usize, Anchored<'a>>,
+    anchors: HashMap<usize, Anchor<'a>>,
     depth: usize,
     budget: usize,
 }
 
 /// A value that aliases stand for, with what an alias costs.
-struct Anchored<'a> {
+struct Anchor<'a> {
     node: Node<'a>,
     weight: usize,
     depth: usize,
@@ -130,7 +131,7 @@ impl<'a> Reader<'a> {
         };
         let node = Node { at, value };
         if let Some(id) = anchor {
-            let anchored = Anchored { weight: weigh(&node), depth: depth(&node), node: node.clone() };
+            let anchored = Anchor { weight: weigh(&node), depth: depth(&node), node: node.clone() };
             self.anchors.insert(id, anchored);
         }
         Ok(node)
@@ -146,7 +147,7 @@ impl<'a> Reader<'a> {
     }
 
     fn alias(&mut self, id: usize, at: u32) -> Result<Node<'a>> {
-        let Some(Anchored { node, weight, depth }) = self.anchors.get(&id) else {
+        let Some(Anchor { node, weight, depth }) = self.anchors.get(&id) else {
             return Err(Error::new(ErrorKind::Corrupt, "an alias stands inside its own anchor").offset(at as usize));
         };
         if self.depth + depth > MAX_TEXT_DEPTH {
@@ -287,6 +288,7 @@ fn weigh(node: &Node<'_>) -> usize {
         Value::Array(items) => items.iter().map(weigh).sum(),
         Value::Object(fields) => fields.iter().map(|(key, value)| 32 + key.to_str_lossy().len() + weigh(value)).sum(),
     };
+    // About what a node takes in memory beside its text.
     32 + inner
 }
 

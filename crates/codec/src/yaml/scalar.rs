@@ -77,6 +77,7 @@ fn go_integer(text: &str) -> Option<Number> {
     }
     let value = u64::from_str_radix(digits, radix).ok()?;
     let spelling = if negative && value > 0 { format!("-{value}") } else { value.to_string() };
+    // The smallest i64 has no positive counterpart.
     let fits = !negative || i64::try_from(value).is_ok() || value == 1 << 63;
     Number::parse(&spelling).filter(|_| fits)
 }

@@ -281,6 +281,7 @@ enum Spelling {
 }
 
 fn spelling(text: &str, style: Style) -> Spelling {
+    // go-yaml writes what lies beyond the basic plane as escapes.
     let escaped = |c: char| !is_printable(c) || c == '\t' || style == Style::Go && u32::from(c) > 0xffff;
     if text.chars().any(escaped) || !resolves_to_itself(text) {
         return Spelling::Double;

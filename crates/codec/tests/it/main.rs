@@ -3,13 +3,13 @@
 
 mod anthropic;
 mod bedrock;
-mod beside;
 mod classic;
 mod clients;
 mod cognesy;
 mod content;
 mod corpus;
 mod edges;
+mod frozen;
 mod gemini;
 mod geppetto;
 mod geppetto_events;
@@ -30,9 +30,11 @@ mod recognise;
 mod recorded;
 mod rejected;
 mod responses;
-mod speak;
+mod stream_extras;
 mod turns;
+mod vendor_mock;
 mod view;
 mod wink;
+mod wire_table;
 mod wires;
 mod yaml;

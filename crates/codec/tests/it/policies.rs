@@ -2,7 +2,7 @@
 
 use turnkeep_codec::lint::{Severity, Strictness, lint};
 use turnkeep_codec::{EncodeOptions, Input, Target};
-use turnkeep_model::policy::{Hidden, Pipeline, Redact, Truncate, Unit, Window};
+use turnkeep_model::policy::{Pipeline, Redact, RedactTarget, Truncate, Unit, Window};
 use turnkeep_model::{Archive, Session, json};
 use turnkeep_testkit::{for_all, generate};
 
@@ -17,11 +17,14 @@ fn pipelines() -> Vec<(&'static str, Pipeline)> {
         ("two exchanges", window(2, Unit::Exchanges)),
         ("one turn", window(1, Unit::Turns)),
         ("three blocks", window(3, Unit::Blocks)),
-        ("arguments", Pipeline::new().redact(Redact::new([Hidden::ToolArgs]))),
-        ("results", Pipeline::new().redact(Redact::new([Hidden::ToolResults]))),
-        ("secrets", Pipeline::new().redact(Redact::new([Hidden::Secrets]).with_pattern("[a-m]+").unwrap())),
+        ("arguments", Pipeline::new().redact(Redact::new([RedactTarget::ToolArgs]))),
+        ("results", Pipeline::new().redact(Redact::new([RedactTarget::ToolResults]))),
+        ("secrets", Pipeline::new().redact(Redact::new([RedactTarget::Secrets]).with_pattern("[a-m]+").unwrap())),
         ("cut", Pipeline::new().truncate(Truncate::to(6))),
-        ("all", window(2, Unit::Turns).redact(Redact::new(Hidden::ALL.iter().copied())).truncate(Truncate::to(9))),
+        (
+            "all",
+            window(2, Unit::Turns).redact(Redact::new(RedactTarget::ALL.iter().copied())).truncate(Truncate::to(9)),
+        ),
     ]
 }
 

@@ -213,6 +213,9 @@ fn recorded_bodies_are_recognised_as_their_own_wire() {
                 Ok(found) if found.codec.spec().id == wire => {}
                 Ok(found) if found.others.contains(&wire) => unknown.push(record.id.clone()),
                 Ok(found) => wrong.push(format!("{} as {}", record.id, found.codec.spec().id)),
+                Err(error) if error.kind() == ErrorKind::Unsupported => {
+                    wrong.push(format!("{} {}", record.id, error.what()));
+                }
                 Err(error) => unknown.push(format!("{} {}", record.id, error.what())),
             }
         }
@@ -224,6 +227,145 @@ fn recorded_bodies_are_recognised_as_their_own_wire() {
         );
         assert!(wrong.is_empty(), "{wire}: {} {:#?}", wrong.len(), wrong.iter().take(20).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn bodies_of_cohere_are_refused_by_name() {
+    let records = recorded("cohere-v2", "bodies_of_cohere_are_refused_by_name");
+    let verdict = |bytes: &[u8]| match sniff(&Input::new(bytes)) {
+        Ok(found) => format!("read as {}", found.codec.spec().id),
+        Err(error) => error.what().to_owned(),
+    };
+    let told = records.iter().map(|record| (&record.id, verdict(&record.bytes())));
+    let wrong: Vec<_> = told.filter(|(_, told)| !told.contains("of Cohere") && told.starts_with("read as")).collect();
+    assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), records.len());
+}
+
+/// A body of each interface that is none of our wires, in shapes that look like one of them or like each other.
+const OTHER_APIS: &[(&str, &[&str])] = &[
+    (
+        "a request or an answer of Cohere",
+        &[
+            r#"{"model":"command-a-03-2025","messages":[{"role":"user","content":"hi"}],"stream":true}"#,
+            r#"{"stream":false,"messages":[{"content":[{"type":"text","text":"hi"}],"role":"user"}],"model":"command-r-plus-08-2024"}"#,
+            r#"{"model":"c4ai-aya-expanse-32b","messages":[{"role":"user","content":"hi"}]}"#,
+            r#"{"model":"my-tuned-ft","messages":[{"role":"user","content":"hi"}],"tools":[],"strict_tools":true}"#,
+            r#"{"model":"my-tuned-ft","messages":[{"role":"user","content":"hi"}],"p":0.9,"k":5}"#,
+            r#"{"messages":[{"role":"user","content":"hi"},{"role":"assistant","tool_plan":"I will look.","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":[{"type":"document","document":{"data":"{}"}}]}],"model":"x"}"#,
+            r#"{"model":"x","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"REQUIRED"}"#,
+            r#"{"message":"hi","chat_history":[{"role":"USER","message":"a"}],"model":"command-r"}"#,
+            r#"{"message":"hi","model":"command-r-plus","preamble":"Be brief."}"#,
+            r#"{"text":"Hello","generation_id":"g","chat_history":[],"finish_reason":"COMPLETE"}"#,
+            r#"{"id":"a","finish_reason":"COMPLETE","message":{"role":"assistant","content":[{"type":"text","text":"Hi"}]},"usage":{"billed_units":{}}}"#,
+            "data: {\"type\":\"message-start\",\"id\":\"a\",\"delta\":{\"message\":{\"role\":\"assistant\"}}}\n\n",
+            "{\"is_finished\":false,\"event_type\":\"stream-start\",\"generation_id\":\"g\"}\n{\"event_type\":\"text-generation\",\"text\":\"Hi\"}\n",
+            r#"{"request":{"model":"command-a-03-2025","messages":[{"role":"user","content":"hi"}]},"response":{"id":"a","finish_reason":"COMPLETE","message":{"role":"assistant","content":[]},"usage":{"billed_units":{}}}}"#,
+        ],
+    ),
+    (
+        "a request or an answer of DashScope's own interface",
+        &[
+            r#"{"model":"qwen-plus","input":{"messages":[{"role":"user","content":"hi"}]},"parameters":{"result_format":"message"}}"#,
+            r#"{"output":{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"Hi"}}]},"usage":{},"request_id":"r"}"#,
+            r#"{"output":{"text":"Hi","finish_reason":"stop"},"request_id":"r"}"#,
+        ],
+    ),
+    (
+        "a request or a prediction of Replicate",
+        &[
+            r#"{"version":"abc","input":{"prompt":"hi","max_tokens":9}}"#,
+            r#"{"id":"p","version":"abc","status":"succeeded","input":{"prompt":"hi"},"output":["H","i"],"urls":{"get":"https://a"}}"#,
+        ],
+    ),
+    (
+        "a request or an answer of text generation at Hugging Face",
+        &[r#"{"inputs":"hi","parameters":{"max_new_tokens":9}}"#, r#"[{"generated_text":"hi there"}]"#],
+    ),
+    (
+        "a prediction request or answer of Vertex AI or SageMaker",
+        &[
+            r#"{"instances":[{"messages":[{"author":"user","content":"hi"}]}],"parameters":{"temperature":0.2}}"#,
+            r#"{"predictions":[{"candidates":[{"author":"bot","content":"Hi"}]}]}"#,
+        ],
+    ),
+    (
+        "a request or an answer of watsonx",
+        &[
+            r#"{"model_id":"ibm/granite-3-8b-instruct","project_id":"p","messages":[{"role":"user","content":"hi"}]}"#,
+            r#"{"model_id":"ibm/granite","input":"hi","parameters":{},"space_id":"s"}"#,
+            r#"{"model_id":"ibm/granite","created_at":"t","results":[{"generated_text":"Hi","stop_reason":"eos_token"}]}"#,
+        ],
+    ),
+    (
+        "a request or an answer of Jurassic",
+        &[r#"{"numResults":1,"messages":[{"text":"hi","role":"user"}],"system":"Be brief."}"#],
+    ),
+    (
+        "a text completion",
+        &[
+            r#"{"model":"gpt-3.5-turbo-instruct","prompt":"hi","max_tokens":9}"#,
+            r#"{"id":"c","object":"text_completion","model":"m","choices":[{"text":"Hi","index":0}]}"#,
+            r#"{"choices":[{"index":0,"text":"Hi","finish_reason":"stop"}]}"#,
+            r#"{"model":"llama3.2","prompt":"hi","stream":false}"#,
+            r#"{"model":"llama3.2","created_at":"t","response":"Hi","done":true}"#,
+            r#"{"type":"completion","completion":" Hi","stop_reason":"stop_sequence","model":"claude-2.1"}"#,
+        ],
+    ),
+    ("a body of a model's own interface on Bedrock", &[r#"{"inputText":"hi","textGenerationConfig":{"topP":1}}"#]),
+    (
+        "an interaction of Gemini",
+        &[
+            r#"{"model":"gemini-3-flash-preview","input":"hi"}"#,
+            r#"{"id":"i","object":"interaction","outputs":[{"type":"text","text":"Hi"}],"status":"completed"}"#,
+        ],
+    ),
+    (
+        "an OpenAI Assistants thread",
+        &[
+            r#"{"object":"list","data":[{"id":"m","object":"thread.message","role":"user","content":[{"type":"text","text":{"value":"hi"}}]}]}"#,
+        ],
+    ),
+    (
+        "a batch of requests or answers",
+        &[
+            "{\"custom_id\":\"a\",\"method\":\"POST\",\"url\":\"/v1/chat/completions\",\"body\":{\"model\":\"gpt-4o\",\"messages\":[]}}\n",
+            r#"{"requests":[{"custom_id":"a","params":{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[]}}]}"#,
+        ],
+    ),
+    ("a request or an answer of Hunyuan", &[r#"{"Model":"hunyuan-pro","Messages":[{"Role":"user","Content":"hi"}]}"#]),
+    (
+        "a request or an answer of ERNIE",
+        &[r#"{"messages":[{"role":"user","content":"hi"}],"system":"Be brief.","penalty_score":1}"#],
+    ),
+];
+
+#[test]
+fn bodies_of_other_interfaces_are_refused_by_name() {
+    for (name, bodies) in OTHER_APIS {
+        for body in *bodies {
+            assert_eq!(sniffed(body), Err(format!("it is {name}; this version cannot read it yet")), "{body}");
+        }
+    }
+}
+
+#[test]
+fn bodies_of_openai_s_chat_by_other_vendors_stay_what_they_are() {
+    for body in [
+        // Perplexity, Together, AI21, vLLM, OpenRouter and Cohere's compatible interface.
+        r#"{"model":"sonar","messages":[{"role":"user","content":"hi"}],"search_context_size":"low","return_images":true}"#,
+        r#"{"model":"meta-llama/Llama-3-8b","messages":[{"role":"user","content":"hi"}],"repetition_penalty":1,"min_p":0.1,"safety_model":"x"}"#,
+        r#"{"model":"jamba-large","messages":[{"role":"user","content":"hi"}],"n":1,"documents":[]}"#,
+        r#"{"model":"meta-llama/Llama-3-8b","messages":[{"role":"user","content":"hi"}],"documents":[{"title":"a","text":"b"}]}"#,
+        r#"{"model":"cohere/command-a-03-2025","messages":[{"role":"user","content":"hi"}],"provider":{"order":["Cohere"]}}"#,
+        r#"{"model":"command-a-03-2025","messages":[{"role":"user","content":"hi"}],"max_completion_tokens":9}"#,
+        r#"{"id":"c","object":"chat.completion","model":"sonar","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"}}],"citations":["a"],"search_results":[]}"#,
+    ] {
+        assert_eq!(sniffed(body).map(|(id, _)| id), Ok("openai.chat"), "{body}");
+    }
+    let ollama = r#"{"model":"command-r:35b","messages":[{"role":"user","content":"hi"}],"options":{"num_ctx":9}}"#;
+    assert_eq!(sniffed(ollama).map(|(id, _)| id), Ok("ollama.chat"));
+    let responses = r#"{"model":"gpt-5","input":"hi","prompt":{"id":"p","variables":{}}}"#;
+    assert_eq!(sniffed(responses).map(|(id, _)| id), Ok("openai.responses"));
 }
 
 /// Every file of a folder and of those in it.

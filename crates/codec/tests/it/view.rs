@@ -162,7 +162,7 @@ const FULL: &str = r#"{
             "usage": {
                 "total": 300
             },
-            "duration_ms": 750,
+            "duration_ms": 750.0,
             "tool_calls": []
         }
     ],
@@ -496,8 +496,8 @@ proptest! {
 
     #[test]
     fn condensing_leaves_a_history_that_vendors_take_and_tells_every_difference(session in turnkeep_testkit::generate::history(), keep in 0..3_usize) {
-        use turnkeep_model::policy::condense::{self, Settings, estimate};
-        let settings = Settings { keep, budget: None };
+        use turnkeep_model::policy::condense::{self, CondenseSettings, estimate};
+        let settings = CondenseSettings { keep, budget: None };
         let mut after = session.clone();
         if let Ok(plan) = condense::plan(&session, &settings, &estimate) {
             let text = condense::extract(&session.turns[plan.turns()], plan.target, &estimate);

@@ -102,18 +102,6 @@ impl fmt::Debug for Number {
     }
 }
 
-impl From<i64> for Number {
-    fn from(value: i64) -> Number {
-        Number::trusted(&value.to_string())
-    }
-}
-
-impl From<u64> for Number {
-    fn from(value: u64) -> Number {
-        Number::trusted(&value.to_string())
-    }
-}
-
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

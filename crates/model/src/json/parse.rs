@@ -1,4 +1,7 @@
 //! The JSON reader.
+//!
+//! It keeps what other readers drop: the order of keys, repeated ones, the spelling of numbers and strings, and the byte where
+//! each value begins. Texts and numbers borrow from the source; only what has escapes is ever copied, and only when it is asked for.
 
 use std::borrow::Cow;
 

@@ -3,11 +3,19 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::escape::{self, LoneSurrogate};
-use super::inline::Inline;
-use super::{JsonSink, Layout, Number, Sink, Text};
+use super::{JsonSink, JsonString, Layout, Number, Sink};
 
 /// A JSON value that keeps order, duplicate keys and spelling.
+///
+/// ```
+/// use turnkeep_model::Json;
+///
+/// let json: Json = r#"{"id": 9007199254740993, "price": 1.0}"#.parse()?;
+///
+/// assert_eq!(json["id"], Json::from(9_007_199_254_740_993_u64));
+/// assert_eq!(json["price"].to_string(), "1.0");
+/// # Ok::<(), turnkeep_model::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Json {
     /// `null`
@@ -23,159 +31,6 @@ pub enum Json {
     Array(Vec<Json>),
     /// An object.
     Object(Object),
-}
-
-/// A JSON string that keeps how it was escaped, so that half a surrogate pair survives.
-///
-/// Equality is of the content: `"\u00e9"` equals `"é"`.
-#[derive(Clone)]
-pub struct JsonString(Spelling);
-
-#[derive(Clone)]
-enum Spelling {
-    Short(Inline),
-    Plain(Box<str>),
-    Escaped(Box<str>),
-}
-
-const _: () = assert!(size_of::<JsonString>() == 24, "a short text takes no more room than a pointer to a long one");
-
-impl JsonString {
-    /// A string from its checked spelling between the quotes. One that we would spell alike is kept by its content.
-    pub(super) fn spelled(spelling: &str) -> JsonString {
-        match escape::decode_usual(spelling) {
-            Some(text) => text.into(),
-            None => JsonString(Spelling::Escaped(spelling.into())),
-        }
-    }
-
-    /// Whether it is `""`.
-    pub fn is_empty(&self) -> bool {
-        match &self.0 {
-            Spelling::Short(short) => short.as_str().is_empty(),
-            // Every escape stands for something.
-            Spelling::Plain(text) | Spelling::Escaped(text) => text.is_empty(),
-        }
-    }
-
-    /// Whether a Rust string can hold it: it has no half of a surrogate pair.
-    pub fn is_sound(&self) -> bool {
-        match &self.0 {
-            Spelling::Short(_) | Spelling::Plain(_) => true,
-            Spelling::Escaped(spelling) => escape::is_sound(spelling),
-        }
-    }
-
-    /// The content, or why no Rust string can hold it.
-    pub fn to_str(&self) -> Result<Cow<'_, str>, LoneSurrogate> {
-        match &self.0 {
-            Spelling::Short(text) => Ok(Cow::Borrowed(text.as_str())),
-            Spelling::Plain(text) => Ok(Cow::Borrowed(text)),
-            Spelling::Escaped(spelling) => {
-                let (text, verdict) = escape::decode_lossy(spelling);
-                verdict.map(|()| Cow::Owned(text))
-            }
-        }
-    }
-
-    /// The content, or the string itself where no Rust string can hold it.
-    ///
-    /// # Errors
-    /// The string, where it holds half a surrogate pair.
-    pub fn into_string(self) -> Result<String, JsonString> {
-        match self.0 {
-            Spelling::Short(text) => Ok(text.as_str().to_owned()),
-            Spelling::Plain(text) => Ok(text.into_string()),
-            Spelling::Escaped(spelling) => match escape::decode_lossy(&spelling) {
-                (text, Ok(())) => Ok(text),
-                (_, Err(_)) => Err(JsonString(Spelling::Escaped(spelling))),
-            },
-        }
-    }
-
-    /// The content, with U+FFFD for half of a surrogate pair.
-    pub fn to_str_lossy(&self) -> Cow<'_, str> {
-        match &self.0 {
-            Spelling::Short(text) => Cow::Borrowed(text.as_str()),
-            Spelling::Plain(text) => Cow::Borrowed(text),
-            Spelling::Escaped(spelling) => Cow::Owned(escape::decode_lossy(spelling).0),
-        }
-    }
-
-    /// The content as an owned string, with U+FFFD for half of a surrogate pair.
-    pub fn into_string_lossy(self) -> String {
-        match self.0 {
-            Spelling::Short(text) => text.as_str().to_owned(),
-            Spelling::Plain(text) => text.into_string(),
-            Spelling::Escaped(spelling) => escape::decode_lossy(&spelling).0,
-        }
-    }
-
-    /// The spelling that must be kept as it is, if there is one.
-    pub fn escaped(&self) -> Option<&str> {
-        match &self.0 {
-            Spelling::Short(_) | Spelling::Plain(_) => None,
-            Spelling::Escaped(spelling) => Some(spelling),
-        }
-    }
-
-    /// The same, borrowed.
-    pub fn to_text(&self) -> Text<'_> {
-        match &self.0 {
-            Spelling::Short(text) => Text::Plain(text.as_str()),
-            Spelling::Plain(text) => Text::Plain(text),
-            Spelling::Escaped(spelling) => Text::Escaped(spelling),
-        }
-    }
-
-    /// Whether it holds this text.
-    pub fn is(&self, text: &str) -> bool {
-        match &self.0 {
-            Spelling::Short(short) => short.as_bytes() == text.as_bytes(),
-            Spelling::Plain(plain) => **plain == *text,
-            Spelling::Escaped(_) => self.to_str().is_ok_and(|own| own == text),
-        }
-    }
-}
-
-impl PartialEq for JsonString {
-    fn eq(&self, other: &JsonString) -> bool {
-        match (&self.0, &other.0) {
-            (Spelling::Short(a), Spelling::Short(b)) => a.as_bytes() == b.as_bytes(),
-            (Spelling::Plain(a), Spelling::Plain(b)) => a == b,
-            (Spelling::Escaped(a), Spelling::Escaped(b)) if a == b => true,
-            _ => match (self.to_str(), other.to_str()) {
-                (Ok(a), Ok(b)) => a == b,
-                _ => false,
-            },
-        }
-    }
-}
-
-impl Eq for JsonString {}
-
-impl PartialEq<&str> for JsonString {
-    fn eq(&self, text: &&str) -> bool {
-        self.is(text)
-    }
-}
-
-impl fmt::Debug for JsonString {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.to_str_lossy(), f)
-    }
-}
-
-impl From<&str> for JsonString {
-    fn from(text: &str) -> JsonString {
-        JsonString(Inline::new(text).map_or_else(|| Spelling::Plain(text.into()), Spelling::Short))
-    }
-}
-
-impl From<String> for JsonString {
-    fn from(text: String) -> JsonString {
-        JsonString(Inline::new(&text).map_or_else(|| Spelling::Plain(text.into()), Spelling::Short))
-    }
 }
 
 /// The pairs of a JSON object in order, duplicates included.
@@ -409,53 +264,5 @@ impl Object {
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_text())
-    }
-}
-
-impl From<&str> for Json {
-    fn from(text: &str) -> Json {
-        Json::String(text.into())
-    }
-}
-
-impl From<String> for Json {
-    fn from(text: String) -> Json {
-        Json::String(text.into())
-    }
-}
-
-impl From<bool> for Json {
-    fn from(value: bool) -> Json {
-        Json::Bool(value)
-    }
-}
-
-impl From<u64> for Json {
-    fn from(value: u64) -> Json {
-        Json::Number(value.into())
-    }
-}
-
-impl From<i64> for Json {
-    fn from(value: i64) -> Json {
-        Json::Number(value.into())
-    }
-}
-
-impl From<Number> for Json {
-    fn from(number: Number) -> Json {
-        Json::Number(number)
-    }
-}
-
-impl From<Object> for Json {
-    fn from(object: Object) -> Json {
-        Json::Object(object)
-    }
-}
-
-impl From<Vec<Json>> for Json {
-    fn from(items: Vec<Json>) -> Json {
-        Json::Array(items)
     }
 }

@@ -1,102 +1,13 @@
 //! How much a loss matters, by its kind and its place.
 
+mod table;
+
+use self::table::{FREE, IDS, SAYS, TABLE};
 use super::LossKind;
 use super::Severity::{self, Content, Setting, Spelling};
 use crate::canon::canonical;
 use crate::diff::Change;
-use crate::json::{Json, parse};
-
-/// What a loss at a place of a session takes away. Places have no indices here; the longest one that holds a place
-/// decides. Every field of a session, a turn and a block has a row.
-const TABLE: &[(&str, Severity)] = &[
-    ("", Content),
-    ("sessions", Content),
-    ("main", Setting),
-    ("seq", Setting),
-    ("journal", Setting),
-    ("id", Setting),
-    ("parent", Setting),
-    ("children", Setting),
-    ("title", Setting),
-    ("agent", Setting),
-    ("prompt", Setting),
-    ("initial_query", Content),
-    ("tools", Setting),
-    ("response_format", Setting),
-    ("options", Setting),
-    ("status", Setting),
-    ("usage", Setting),
-    ("timing", Setting),
-    ("logs", Content),
-    ("tags", Setting),
-    ("metadata", Setting),
-    ("slices", Setting),
-    ("runs", Setting),
-    ("turns", Content),
-    ("turns.id", Setting),
-    ("turns.run", Setting),
-    ("turns.evaluation", Setting),
-    ("turns.provider", Setting),
-    ("turns.api", Setting),
-    ("turns.model", Setting),
-    ("turns.account", Setting),
-    ("turns.options", Setting),
-    ("turns.usage", Setting),
-    ("turns.timing", Setting),
-    ("turns.finish", Setting),
-    ("turns.errors", Content),
-    ("turns.continuation", Setting),
-    ("turns.provider_payload", Setting),
-    ("turns.metadata", Setting),
-    ("turns.data", Setting),
-    ("turns.blocks", Content),
-    ("turns.interrupted", Content),
-    ("turns.blocks.id", Setting),
-    ("turns.blocks.author", Setting),
-    ("turns.blocks.message", Setting),
-    ("turns.blocks.message.ordinal", Spelling),
-    ("turns.blocks.message.joined", Spelling),
-    ("turns.blocks.item_id", Setting),
-    ("turns.blocks.metadata", Setting),
-    ("turns.blocks.type", Content),
-    // Text, thinking and summaries.
-    ("turns.blocks.text", Content),
-    ("turns.blocks.summary", Content),
-    ("turns.blocks.signature", Setting),
-    ("turns.blocks.encrypted", Content),
-    ("turns.blocks.scope", Setting),
-    ("turns.blocks.from", Setting),
-    ("turns.blocks.to", Setting),
-    ("turns.blocks.exchanges", Content),
-    // Calls and results. A call never loses its name alone: that is the name on a result or on a file.
-    ("turns.blocks.call", Setting),
-    ("turns.blocks.name", Setting),
-    ("turns.blocks.arguments", Content),
-    ("turns.blocks.parts", Content),
-    ("turns.blocks.parts.media_type", Setting),
-    ("turns.blocks.parts.name", Setting),
-    ("turns.blocks.parts.detail", Setting),
-    ("turns.blocks.error", Content),
-    ("turns.blocks.is_error", Content),
-    ("turns.blocks.outcome", Content),
-    // Media.
-    ("turns.blocks.media_type", Setting),
-    ("turns.blocks.inline", Content),
-    ("turns.blocks.url", Content),
-    ("turns.blocks.file_id", Content),
-    ("turns.blocks.digest", Content),
-    ("turns.blocks.detail", Setting),
-    // What only its source knows.
-    ("turns.blocks.kind", Content),
-    ("turns.blocks.raw", Content),
-];
-
-/// Fields with keys of an application's own: an `extra` in them is one of these keys.
-const FREE: &[&str] =
-    &["metadata", "data", "items", "provider_payload", "raw", "json", "schema", "parameters", "context", "arguments"];
-
-/// Fields that name something.
-const IDS: &[&str] = &["id", "call", "item_id"];
+use crate::json::{Json, JsonString, parse};
 
 /// How much a loss of this kind at this place matters.
 pub(super) fn of(kind: LossKind, at: &str) -> Severity {
@@ -122,6 +33,9 @@ pub(super) fn of(kind: LossKind, at: &str) -> Severity {
 /// equal but for their spelling.
 pub(super) fn of_change(change: &Change) -> Option<Severity> {
     let place = without_indices(&change.at);
+    if change.after.is_none() && is_said(&place, change.before.as_ref()?) {
+        return Some(Content);
+    }
     if let Some((_, rest)) = split_extra(&place)
         && !["fields", "spelling"].iter().any(|word| rest.split('.').any(|part| part == *word))
     {
@@ -138,6 +52,40 @@ pub(super) fn of_change(change: &Change) -> Option<Severity> {
         _ => false,
     };
     same.then_some(Spelling)
+}
+
+/// Whether something is said in what a body or a block had that no reader took.
+fn is_said(place: &str, gone: &Json) -> bool {
+    let Some((holder, rest)) = split_extra(place) else {
+        // What a message had beside its content goes with its key.
+        let extra = gone.as_object().and_then(|key| key.get("extra"));
+        return place == "turns.blocks.message" && extra.is_some_and(|extra| is_said("turns.extra", extra));
+    };
+    if !holder.is_empty() && !holder.starts_with("turns.") {
+        return false;
+    }
+    let fields = |part: &Json| part.as_object().and_then(|part| part.get("fields")).is_some_and(says);
+    match rest.split_once("fields") {
+        Some((_, "")) => says(gone),
+        Some((_, field)) => field.trim_start_matches('.').split('.').all(|key| SAYS.contains(&key)) && tells(gone),
+        None if rest.is_empty() => gone.as_object().is_some_and(|all| all.iter().any(|(_, part)| fields(part))),
+        None => fields(gone),
+    }
+}
+
+/// Whether one of an object's fields says something.
+fn says(fields: &Json) -> bool {
+    let said = |(key, value): (&JsonString, &Json)| SAYS.contains(&&*key.to_str_lossy()) && tells(value);
+    fields.as_object().is_some_and(|fields| fields.iter().any(said))
+}
+
+/// Whether a value says something: a text does, and a list or an object that holds one under such a key.
+fn tells(value: &Json) -> bool {
+    match value {
+        Json::String(text) => !text.to_str_lossy().trim().is_empty(),
+        Json::Array(items) => items.iter().any(tells),
+        object => says(object),
+    }
 }
 
 /// Whether an `extra`, or what one format has in it, holds fields of its source.
@@ -219,42 +167,7 @@ fn decimal(text: &str) -> Option<(bool, String, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::{Block, Media, MessageKey, Reasoning, Summary, Text, ToolCall, ToolResult};
     use crate::json::Number;
-    use crate::native::Archive;
-    use crate::session::{Session, Turn};
-    use crate::shape::Parts;
-
-    /// Every place of a session, a turn, a block and a message that `diff` can name.
-    fn places() -> Vec<String> {
-        let bodies =
-            [Text::FIELDS, Reasoning::FIELDS, ToolCall::FIELDS, ToolResult::FIELDS, Media::FIELDS, Summary::FIELDS];
-        let flat = ["type", "kind", "raw"];
-        let blocks = Block::FIELDS.iter().filter(|field| **field != "body").chain(bodies.into_iter().flatten());
-        let below = |prefix: &'static str| move |field: &&str| format!("{prefix}{field}");
-        let whole = Archive::FIELDS.iter().chain(Session::FIELDS).map(|field| (*field).to_owned());
-        whole
-            .chain(Turn::FIELDS.iter().map(|field| below("turns.")(field)))
-            .chain(blocks.chain(&flat).map(|field| below("turns.blocks.")(field)))
-            .chain([String::new(), "journal".to_owned()])
-            .collect()
-    }
-
-    #[test]
-    fn every_declared_field_has_a_row() {
-        let missing: Vec<_> = places().into_iter().filter(|place| !TABLE.iter().any(|(row, _)| row == place)).collect();
-        assert_eq!(missing, Vec::<String>::new());
-    }
-
-    #[test]
-    fn every_row_is_a_declared_field() {
-        let mut known = places();
-        let message = MessageKey::FIELDS.iter().copied().chain(["joined"]);
-        known.extend(message.map(|field| format!("turns.blocks.message.{field}")));
-        known.extend(Media::FIELDS.iter().map(|field| format!("turns.blocks.parts.{field}")));
-        let stale: Vec<_> = TABLE.iter().map(|(row, _)| *row).filter(|row| !known.iter().any(|k| k == row)).collect();
-        assert_eq!(stale, Vec::<&str>::new());
-    }
 
     #[test]
     fn places_are_rated_by_the_longest_row() {
@@ -318,6 +231,28 @@ mod tests {
         assert_eq!(gone(r#"{"openai.chat": {"fields": {"user": "me"}}}"#, "extra"), Some(Setting));
         assert_eq!(gone(r#"{"spelling": {"kind": "request"}}"#, "extra.openai.chat"), Some(Spelling));
         assert_eq!(gone("null", "title"), None);
+    }
+
+    #[test]
+    fn what_is_said_in_an_extra_is_content() {
+        let gone = |text: &str, at: &str| {
+            let before = Some(parse(text).unwrap().into_json());
+            of_change(&Change { at: at.to_owned(), before, after: None })
+        };
+        let block = "turns[0].blocks[1].extra";
+        assert_eq!(gone(r#"{"a.b": {"fields": {"content": {"type": "text", "text": "hi"}}}}"#, block), Some(Content));
+        assert_eq!(
+            gone(r#"{"fields": {"images": [{"image_url": {"url": "u"}}]}}"#, &format!("{block}.a.b")),
+            Some(Content)
+        );
+        assert_eq!(gone(r#"{"content": ["hi"]}"#, &format!("{block}.a.b.fields")), Some(Content));
+        assert_eq!(gone(r#""hi""#, &format!("{block}.a.b.fields.content")), Some(Content));
+        let message = r#"{"name": "me", "extra": {"a.b": {"fields": {"images": ["hi"]}}}}"#;
+        assert_eq!(gone(message, "turns[0].blocks[1].message"), Some(Content));
+        assert_eq!(gone(r#"{"a.b": {"fields": {"content": {"role": "model"}}}}"#, block), Some(Setting));
+        assert_eq!(gone(r#"{"a.b": {"fields": {"text": {"verbosity": "low"}}}}"#, "extra"), Some(Setting));
+        assert_eq!(gone(r#"{"a.b": {"fields": {"content": "hi"}}}"#, "tools[0].extra"), Some(Setting));
+        assert_eq!(gone(r#"{"a.b": {"fields": {"content": " "}}}"#, block), Some(Setting));
     }
 
     #[test]

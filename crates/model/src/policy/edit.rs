@@ -1,4 +1,7 @@
 //! Changes parts of a session in place, and tells them as the differences they are.
+//!
+//! An edit works on the native tree of a part, not on its fields: so it reaches every text there is, what sources kept beside
+//! it included, and a field that is added later cannot be forgotten. The report is the difference of both trees.
 
 use crate::block::{Block, Body};
 use crate::diff::{Change, Order, diff_blocks, diff_parts};
@@ -7,7 +10,7 @@ use crate::extra::{Extra, NATIVE};
 use crate::json::{Json, TreeSink};
 use crate::loss::{Loss, LossKind};
 use crate::session::{Session, Turn};
-use crate::shape::{Reading, Shape};
+use crate::shape::{Shape, ShapeReader};
 
 /// A change of the native trees that the parts of a session have.
 pub(super) trait Edit {
@@ -75,7 +78,7 @@ fn part<T: Shape + PartialEq>(edit: &mut impl Edit, part: &T) -> Result<Option<T
     part.write(&mut sink);
     let mut tree = sink.into_json();
     edit.tree(&mut tree);
-    let changed = T::read(tree.to_node(), &mut Reading::default())?;
+    let changed = T::read(tree.to_node(), &mut ShapeReader::default())?;
     Ok((changed != *part).then_some(changed))
 }
 

@@ -92,6 +92,18 @@ fn is_placeholder(content: &str) -> bool {
     content.is_empty() || middle.is_some_and(|length| !length.is_empty() && length.bytes().all(|b| b.is_ascii_digit()))
 }
 
+/// Hides it in a tree of many blocks.
+pub(super) fn hide_everywhere(tree: &mut Json) {
+    match tree {
+        Json::Array(items) => items.iter_mut().for_each(hide_everywhere),
+        Json::Object(object) => {
+            KEYS.iter().for_each(|key| hide_under(object, key));
+            object.iter_mut().for_each(|(_, value)| hide_everywhere(value));
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
+    }
+}
+
 /// Whether a tree holds encrypted content that is not hidden yet.
 pub(super) fn is_told(tree: &Json) -> bool {
     let is_open = |text: &Json| matches!(text, Json::String(text) if !is_placeholder(&text.to_str_lossy()));

@@ -1,6 +1,6 @@
 //! Several reductions, one after the other.
 
-use super::places::Places;
+use super::original_paths::OriginalPaths;
 use super::{Redact, Truncate, Window};
 use crate::error::Result;
 use crate::loss::{Loss, LossKind};
@@ -98,7 +98,7 @@ impl Pipeline {
     /// The first error of a step; the session is then as it was.
     pub fn apply(&self, session: &mut Session) -> Result<Vec<Loss>> {
         let mut reduced = session.clone();
-        let mut places = Places::of(&reduced);
+        let mut places = OriginalPaths::of(&reduced);
         let mut losses = Vec::new();
         for step in &self.steps {
             let own = step.apply(&mut reduced)?;

@@ -1,10 +1,12 @@
 //! Hides what must not be told.
 
+mod redactor;
 mod rules;
 mod tools;
 
 use regex_lite::{Regex, RegexBuilder};
 
+pub use redactor::{PieceOf, Redactor};
 pub(super) use rules::Rules;
 
 use super::edit::{self, Opaque};
@@ -16,11 +18,11 @@ use crate::json::TreeSink;
 use crate::loss::{Loss, LossKind};
 use crate::native::Archive;
 use crate::session::Session;
-use crate::shape::{Shape, words};
+use crate::shape::{Shape, string_enum};
 
-words! {
+string_enum! {
     /// What is hidden.
-    pub enum Hidden {
+    pub enum RedactTarget {
         /// Encrypted reasoning becomes its ends and its length.
         EncryptedContent = "encrypted_content",
         /// The arguments of tool calls: what is left is the call's id and name.
@@ -45,27 +47,27 @@ const PATTERN_LENGTH: usize = 4096;
 /// is split over two texts is not found, and the bytes of media are not looked into.
 ///
 /// ```
-/// use turnkeep_model::policy::{Hidden, Policy, Redact};
+/// use turnkeep_model::policy::{RedactTarget, Policy, Redact};
 /// use turnkeep_model::{Author, Block, Session, Turn};
 ///
 /// let turn = Turn { blocks: vec![Block::text(Author::User, "I am ada@example.com.")], ..Turn::default() };
 /// let mut session = Session { turns: vec![turn], ..Session::default() };
 ///
-/// let losses = Redact::new([Hidden::Secrets]).apply(&mut session).unwrap();
+/// let losses = Redact::new([RedactTarget::Secrets]).apply(&mut session).unwrap();
 ///
 /// assert_eq!(session.turns[0].blocks[0].body.as_text(), Some("I am [email-1]."));
 /// assert_eq!(losses[0].at, "turns[0].blocks[0].text");
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Redact {
-    hidden: Vec<Hidden>,
+    hidden: Vec<RedactTarget>,
     patterns: Vec<Regex>,
 }
 
 impl Redact {
     /// Hides these.
     #[must_use]
-    pub fn new(hidden: impl IntoIterator<Item = Hidden>) -> Redact {
+    pub fn new(hidden: impl IntoIterator<Item = RedactTarget>) -> Redact {
         Redact { hidden: hidden.into_iter().collect(), patterns: Vec::new() }
     }
 
@@ -85,13 +87,13 @@ impl Redact {
         self.hidden.is_empty() && self.patterns.is_empty()
     }
 
-    fn hides(&self, hidden: Hidden) -> bool {
+    fn hides(&self, hidden: RedactTarget) -> bool {
         self.hidden.contains(&hidden)
     }
 
     /// What finds secrets, where any are looked for.
     fn rules(&self) -> Option<Rules> {
-        let known = self.hides(Hidden::Secrets).then(Rules::of_secrets);
+        let known = self.hides(RedactTarget::Secrets).then(Rules::of_secrets);
         let asked = (!self.patterns.is_empty()).then(Rules::none);
         known.or(asked).map(|rules| rules.with_patterns(self.patterns.clone()))
     }
@@ -117,13 +119,13 @@ fn compile(pattern: &str) -> Result<Regex> {
 impl Policy for Redact {
     fn apply(&self, session: &mut Session) -> Result<Vec<Loss>> {
         let mut losses = Vec::new();
-        if self.hides(Hidden::EncryptedContent) {
+        if self.hides(RedactTarget::EncryptedContent) {
             losses.extend(encrypted::hide(session)?);
         }
-        if self.hides(Hidden::ToolArgs) {
+        if self.hides(RedactTarget::ToolArgs) {
             losses.extend(edit::session(&mut tools::Arguments, session, Opaque::Drop)?);
         }
-        if self.hides(Hidden::ToolResults) {
+        if self.hides(RedactTarget::ToolResults) {
             losses.extend(edit::session(&mut tools::Results, session, Opaque::Drop)?);
         }
         if let Some(mut rules) = self.rules() {
@@ -134,13 +136,13 @@ impl Policy for Redact {
 
     fn apply_around(&self, archive: &mut Archive) -> Result<Vec<Loss>> {
         let mut losses = Vec::new();
-        if self.hides(Hidden::EncryptedContent) {
+        if self.hides(RedactTarget::EncryptedContent) {
             losses.extend(edit::around(&mut encrypted::Encrypted, &mut archive.extra)?);
         }
-        if self.hides(Hidden::ToolArgs) {
+        if self.hides(RedactTarget::ToolArgs) {
             losses.extend(edit::around(&mut tools::Arguments, &mut archive.extra)?);
         }
-        if self.hides(Hidden::ToolResults) {
+        if self.hides(RedactTarget::ToolResults) {
             losses.extend(edit::around(&mut tools::Results, &mut archive.extra)?);
         }
         if let Some(mut rules) = self.rules() {
@@ -163,9 +165,9 @@ impl Redact {
             let mut sink = TreeSink::default();
             batch.write(&mut sink);
             let tree = sink.into_json();
-            self.hides(Hidden::EncryptedContent) && encrypted::is_told(&tree)
-                || self.hides(Hidden::ToolArgs) && edit::would_change(&mut tools::Arguments, &tree)
-                || self.hides(Hidden::ToolResults) && edit::would_change(&mut tools::Results, &tree)
+            self.hides(RedactTarget::EncryptedContent) && encrypted::is_told(&tree)
+                || self.hides(RedactTarget::ToolArgs) && edit::would_change(&mut tools::Arguments, &tree)
+                || self.hides(RedactTarget::ToolResults) && edit::would_change(&mut tools::Results, &tree)
                 || rules.as_ref().is_some_and(|rules| rules.is_told(&tree))
         };
         journal.batches.iter().any(tells) || !journal.extra.is_empty()

@@ -3,9 +3,9 @@
 use crate::block::{Block, Body, Part};
 use crate::error::Result;
 use crate::session::Session;
-use crate::shape::words;
+use crate::shape::string_enum;
 
-words! {
+string_enum! {
     /// An encoding of OpenAI's, whose tokens can be counted exactly.
     pub enum Encoding {
         /// Of GPT-4o and everything after it.
@@ -32,30 +32,30 @@ impl Encoding {
 
 /// A way to count tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counting(Way);
+pub struct TokenCounter(Method);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Method {
     Estimate,
     Words,
     #[cfg(feature = "tokens")]
     Exact(Encoding),
 }
 
-impl Counting {
+impl TokenCounter {
     /// A quarter of a token a byte of ASCII and a token any other character: near enough for every vendor.
-    pub const ESTIMATE: Counting = Counting(Way::Estimate);
+    pub const ESTIMATE: TokenCounter = TokenCounter(Method::Estimate);
 
     /// 1.3 tokens a word, as llm4s counts.
-    pub const WORDS: Counting = Counting(Way::Words);
+    pub const WORDS: TokenCounter = TokenCounter(Method::Words);
 
     /// As the encoding itself counts.
     ///
     /// # Errors
     /// `Unsupported` where this build has no tables of encodings: they come with the cargo feature `tokens`.
-    pub fn exact(encoding: Encoding) -> Result<Counting> {
+    pub fn exact(encoding: Encoding) -> Result<TokenCounter> {
         #[cfg(feature = "tokens")]
-        return Ok(Counting(Way::Exact(encoding)));
+        return Ok(TokenCounter(Method::Exact(encoding)));
         #[cfg(not(feature = "tokens"))]
         Err(crate::error::Error::new(
             crate::error::ErrorKind::Unsupported,
@@ -65,9 +65,9 @@ impl Counting {
     }
 
     /// Exact where the model is one of OpenAI's and the tables are built in, else the estimate.
-    pub fn of_model(model: Option<&str>) -> Counting {
-        let exact = model.and_then(Encoding::of_model).and_then(|encoding| Counting::exact(encoding).ok());
-        exact.unwrap_or(Counting::ESTIMATE)
+    pub fn of_model(model: Option<&str>) -> TokenCounter {
+        let exact = model.and_then(Encoding::of_model).and_then(|encoding| TokenCounter::exact(encoding).ok());
+        exact.unwrap_or(TokenCounter::ESTIMATE)
     }
 
     /// Whether it counts as the model does.
@@ -78,19 +78,19 @@ impl Counting {
     /// The name of the encoding, or `estimate`.
     pub fn label(self) -> &'static str {
         match self.0 {
-            Way::Estimate | Way::Words => "estimate",
+            Method::Estimate | Method::Words => "estimate",
             #[cfg(feature = "tokens")]
-            Way::Exact(encoding) => encoding.as_str(),
+            Method::Exact(encoding) => encoding.as_str(),
         }
     }
 
     /// How many tokens a text takes.
     pub fn text(self, text: &str) -> u64 {
         match self.0 {
-            Way::Estimate => estimate(text),
-            Way::Words => words(text) * 13 / 10,
+            Method::Estimate => estimate(text),
+            Method::Words => words(text) * 13 / 10,
             #[cfg(feature = "tokens")]
-            Way::Exact(encoding) => exact(encoding, text),
+            Method::Exact(encoding) => exact(encoding, text),
         }
     }
 
@@ -123,27 +123,27 @@ impl Counting {
     }
 
     /// How many tokens a session takes, turn by turn.
-    pub fn session(self, session: &Session) -> Count {
+    pub fn session(self, session: &Session) -> TokenCount {
         let turns: Vec<u64> =
             session.turns.iter().map(|turn| turn.blocks.iter().map(|block| self.block(block)).sum()).collect();
         let tool = |tool: &crate::options::ToolSpec| {
             let told = tool.description.as_deref().map_or(0, |text| self.text(text));
             self.text(&tool.name) + told + self.text(&tool.parameters.to_text())
         };
-        Count { tools: session.tools.iter().map(tool).sum(), turns }
+        TokenCount { tools: session.tools.iter().map(tool).sum(), turns }
     }
 }
 
 /// The tokens of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Count {
+pub struct TokenCount {
     /// Of every turn.
     pub turns: Vec<u64>,
     /// Of what the model is told of tools.
     pub tools: u64,
 }
 
-impl Count {
+impl TokenCount {
     /// Of all.
     pub fn total(&self) -> u64 {
         self.tools + self.turns.iter().sum::<u64>()
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn words_are_counted_as_llm4s_does() {
-        let count = |text: &str| Counting::WORDS.text(text);
+        let count = |text: &str| TokenCounter::WORDS.text(text);
 
         assert_eq!(
             ["", "one", "one two", " one", "one ", "  ", "a b c d e f g h i j"].map(count),
@@ -211,7 +211,7 @@ mod tests {
     #[cfg(feature = "tokens")]
     #[test]
     fn exact_counts_are_those_of_the_encoding() {
-        let counting = Counting::exact(Encoding::O200kBase).unwrap();
+        let counting = TokenCounter::exact(Encoding::O200kBase).unwrap();
 
         assert_eq!(counting.label(), "o200k_base");
         assert_eq!(["hello world", "", "antidisestablishmentarianism"].map(|text| counting.text(text)), [2, 0, 6]);
@@ -220,9 +220,9 @@ mod tests {
     #[cfg(not(feature = "tokens"))]
     #[test]
     fn exact_counts_name_the_feature_they_need() {
-        let error = Counting::exact(Encoding::O200kBase).unwrap_err();
+        let error = TokenCounter::exact(Encoding::O200kBase).unwrap_err();
 
         assert!(error.remedy().unwrap().contains("`tokens`"));
-        assert_eq!(Counting::of_model(Some("gpt-4o")), Counting::ESTIMATE);
+        assert_eq!(TokenCounter::of_model(Some("gpt-4o")), TokenCounter::ESTIMATE);
     }
 }

@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::json::{self, Json, JsonString};
 use crate::loss::{Loss, LossKind};
 use crate::session::Session;
-use crate::shape::words;
+use crate::shape::string_enum;
 
-words! {
+string_enum! {
     /// A kind of content that can be cut.
     pub enum Content {
         /// Texts, whoever wrote them.

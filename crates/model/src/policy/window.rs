@@ -6,15 +6,15 @@ mod cut;
 pub use context::{Adaptive, ContextWindow, Strategy, System};
 
 use super::pipeline::Policy;
-use super::tokens::Counting;
+use super::tokens::TokenCounter;
 use crate::block::Author;
 use crate::error::Result;
 use crate::loss::Loss;
 use crate::session::{Session, Turn};
-use crate::shape::words;
-use cut::{Cutting, Instructions, is_instruction};
+use crate::shape::string_enum;
+use cut::{Instructions, WindowCut, is_instruction};
 
-words! {
+string_enum! {
     /// What a window counts.
     pub enum Unit {
         /// A user's question up to the final answer.
@@ -53,7 +53,7 @@ pub struct Window {
 #[derive(Debug, Clone)]
 enum Keep {
     Last(usize, Unit),
-    Tokens(u64, Counting),
+    Tokens(u64, TokenCounter),
     Context(ContextWindow),
 }
 
@@ -75,7 +75,7 @@ impl Window {
 
     /// The newest blocks that take no more than so many tokens together with the instructions.
     #[must_use]
-    pub fn tokens(budget: u64, counting: Counting) -> Window {
+    pub fn tokens(budget: u64, counting: TokenCounter) -> Window {
         Window { keep: Keep::Tokens(budget, counting), pairs: Pairs::Whole }
     }
 
@@ -91,7 +91,7 @@ impl Window {
         Window { pairs: Pairs::Parted, ..self }
     }
 
-    fn cutting(&self, session: &Session) -> Cutting {
+    fn cutting(&self, session: &Session) -> WindowCut {
         match &self.keep {
             Keep::Last(count, Unit::Blocks) => last_blocks(session, *count, self.pairs),
             Keep::Last(count, Unit::Turns) => last_turns(session, &counted_turns(session), *count),
@@ -129,15 +129,15 @@ fn exchange_starts(session: &Session) -> Vec<usize> {
 }
 
 /// Everything from the start of the last so many on.
-fn last_turns(session: &Session, starts: &[usize], count: usize) -> Cutting {
+fn last_turns(session: &Session, starts: &[usize], count: usize) -> WindowCut {
     let from = match starts.len().checked_sub(count) {
         None | Some(0) => 0,
         Some(first) => starts.get(first).copied().unwrap_or(session.turns.len()),
     };
-    Cutting::from_turn(session, from)
+    WindowCut::from_turn(session, from)
 }
 
-fn last_blocks(session: &Session, count: usize, pairs: Pairs) -> Cutting {
+fn last_blocks(session: &Session, count: usize, pairs: Pairs) -> WindowCut {
     let order = session.in_message_order();
     let counted = order.iter().rev().filter(|(.., block)| pairs == Pairs::Parted || !is_instruction(block));
     let kept: Vec<(usize, usize)> = counted.take(count).map(|(turn, block, _)| (*turn, *block)).collect();
@@ -145,10 +145,10 @@ fn last_blocks(session: &Session, count: usize, pairs: Pairs) -> Cutting {
         Pairs::Whole => Instructions::Kept,
         Pairs::Parted => Instructions::Counted,
     };
-    Cutting::keeping(session, &kept, instructions)
+    WindowCut::keeping(session, &kept, instructions)
 }
 
-fn within_budget(session: &Session, budget: u64, counting: Counting) -> Cutting {
+fn within_budget(session: &Session, budget: u64, counting: TokenCounter) -> WindowCut {
     let order = session.in_message_order();
     let told: u64 =
         order.iter().filter(|(.., block)| is_instruction(block)).map(|(.., block)| counting.block(block)).sum();
@@ -159,5 +159,5 @@ fn within_budget(session: &Session, budget: u64, counting: Counting) -> Cutting 
         left = rest;
         kept.push((*turn, *index));
     }
-    Cutting::keeping(session, &kept, Instructions::Kept)
+    WindowCut::keeping(session, &kept, Instructions::Kept)
 }

@@ -1,6 +1,6 @@
 //! Shapes of plain values.
 
-use super::{Reading, Shape};
+use super::{Shape, ShapeReader};
 use crate::error::Result;
 use crate::json::{Json, Node, Number, Object, Sink, Value, read_object, read_value};
 
@@ -9,7 +9,7 @@ impl Shape for String {
         out.text(self);
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<String> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<String> {
         match node.value {
             Value::Text(text) => Ok(reading.string(text)),
             _ => Err(reading.wrong(&node, "a string")),
@@ -26,7 +26,7 @@ impl Shape for bool {
         out.bool(*self);
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<bool> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<bool> {
         match node.value {
             Value::Bool(value) => Ok(value),
             _ => Err(reading.wrong(&node, "true or false")),
@@ -45,7 +45,7 @@ macro_rules! integer_shapes {
                 out.number(&self.to_string());
             }
 
-            fn read(node: Node<'_>, reading: &mut Reading) -> Result<$integer> {
+            fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<$integer> {
                 match &node.value {
                     Value::Number(text) => text.parse().map_err(|_| {
                         reading.error(node.at, concat!("expected a whole number that fits ", stringify!($integer)))
@@ -68,7 +68,7 @@ impl Shape for Number {
         out.number(self.as_str());
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Number> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<Number> {
         match read_value(node) {
             Json::Number(number) => Ok(number),
             other => Err(reading.error(0, format!("expected a number, found {}", other.kind()))),
@@ -81,7 +81,7 @@ impl Shape for Json {
         out.json(self);
     }
 
-    fn read(node: Node<'_>, _: &mut Reading) -> Result<Json> {
+    fn read(node: Node<'_>, _: &mut ShapeReader) -> Result<Json> {
         Ok(read_value(node))
     }
 
@@ -103,7 +103,7 @@ impl Shape for Object {
         out.end_object();
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Object> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<Object> {
         reading.object(node).map(read_object)
     }
 
@@ -120,7 +120,7 @@ impl<T: Shape> Shape for Option<T> {
         }
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Option<T>> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<Option<T>> {
         match node.value {
             Value::Null => Ok(None),
             _ => T::read(node, reading).map(Some),
@@ -137,7 +137,7 @@ impl<T: Shape> Shape for Box<T> {
         (**self).write(out);
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Box<T>> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<Box<T>> {
         T::read(node, reading).map(Box::new)
     }
 
@@ -153,7 +153,7 @@ impl<T: Shape> Shape for Vec<T> {
         out.end_array();
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Vec<T>> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<Vec<T>> {
         let Value::Array(items) = node.value else {
             return Err(reading.wrong(&node, "an array"));
         };
@@ -181,7 +181,7 @@ impl<T: Shape> Shape for Vec<(String, T)> {
         out.end_object();
     }
 
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Vec<(String, T)>> {
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<Vec<(String, T)>> {
         let fields = reading.object(node)?;
         let read_pair = |(index, (key, node))| {
             let key = reading.string(key);

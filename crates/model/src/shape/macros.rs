@@ -2,19 +2,19 @@
 
 /// Declares a struct as some fields of an object. Kinds: `req` (must be there), `opt` (left out when absent), `flat`
 /// (its own fields stand among these).
-macro_rules! parts {
+macro_rules! flat_shape {
     ($type:ident { $($field:ident : $kind:ident),* $(,)? } $($unstored:ident)*) => {
-        impl $crate::shape::Parts for $type {
+        impl $crate::shape::FlatShape for $type {
             const FIELDS: &'static [&'static str] = &[$(stringify!($field),)*];
 
-            fn write_parts<S: $crate::json::Sink>(&self, out: &mut S) {
+            fn write_fields<S: $crate::json::Sink>(&self, out: &mut S) {
                 let _ = &out;
                 $( $crate::shape::macros::write_field!($kind, self.$field, stringify!($field), out); )*
             }
 
-            fn read_parts<'a>(
+            fn read_fields<'a>(
                 fields: $crate::json::Fields<'a>,
-                reading: &mut $crate::shape::Reading,
+                reading: &mut $crate::shape::ShapeReader,
             ) -> $crate::error::Result<(Self, $crate::json::Fields<'a>)> {
                 let _ = &reading;
                 $( #[allow(unused_mut, reason = "a flat field has no slot to fill")] let mut $field = None; )*
@@ -48,7 +48,7 @@ macro_rules! write_field {
         }
     };
     (flat, $value:expr, $name:expr, $out:ident) => {
-        $crate::shape::Parts::write_parts(&$value, $out);
+        $crate::shape::FlatShape::write_fields(&$value, $out);
     };
 }
 
@@ -75,7 +75,7 @@ macro_rules! take_field {
     };
     (flat, $field:ident, $rest:ident, $reading:ident) => {{
         let _: Option<()> = $field;
-        let (value, left) = $crate::shape::Parts::read_parts($rest, $reading)?;
+        let (value, left) = $crate::shape::FlatShape::read_fields($rest, $reading)?;
         $rest = left;
         value
     }};
@@ -84,20 +84,20 @@ macro_rules! take_field {
 /// Declares a struct with an `extra` field as a whole object: what is not declared survives there.
 macro_rules! shape {
     ($type:ident { $($fields:tt)* } $($unstored:ident)*) => {
-        $crate::shape::parts! { $type { $($fields)* } $($unstored)* extra }
+        $crate::shape::flat_shape! { $type { $($fields)* } $($unstored)* extra }
 
         impl $crate::shape::Shape for $type {
             fn write<S: $crate::json::Sink>(&self, out: &mut S) {
                 out.begin_object();
-                $crate::shape::Parts::write_parts(self, out);
-                self.extra.write_parts(out);
+                $crate::shape::FlatShape::write_fields(self, out);
+                self.extra.write_fields(out);
                 out.end_object();
             }
 
-            fn read(node: $crate::json::Node<'_>, reading: &mut $crate::shape::Reading) -> $crate::error::Result<Self> {
+            fn read(node: $crate::json::Node<'_>, reading: &mut $crate::shape::ShapeReader) -> $crate::error::Result<Self> {
                 let fields = reading.object(node)?;
-                let (mut value, rest) = <$type as $crate::shape::Parts>::read_parts(fields, reading)?;
-                value.extra = $crate::extra::Extra::read_parts(rest, reading)?;
+                let (mut value, rest) = <$type as $crate::shape::FlatShape>::read_fields(fields, reading)?;
+                value.extra = $crate::extra::Extra::read_fields(rest, reading)?;
                 Ok(value)
             }
 
@@ -109,12 +109,12 @@ macro_rules! shape {
 }
 
 /// Declares an enum of words that is open: a word it does not know is kept in `Other`. A closed one has no `other`.
-macro_rules! words {
+macro_rules! string_enum {
     ($(#[$meta:meta])* pub enum $type:ident {
         $($(#[$doc:meta])* $variant:ident = $word:literal,)*
         $(; $(#[$other_doc:meta])* other)?
     }) => {
-        $crate::shape::macros::words_enum! {
+        $crate::shape::macros::string_enum_type! {
             [$($(#[$other_doc])* other)?] $(#[$meta])* $type { $($(#[$doc])* $variant = $word,)* }
         }
 
@@ -126,7 +126,7 @@ macro_rules! words {
     };
 }
 
-macro_rules! words_enum {
+macro_rules! string_enum_type {
     ([] $(#[$meta:meta])* $type:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -152,7 +152,7 @@ macro_rules! words_enum {
                 out.text(self.as_str());
             }
 
-            fn read(node: $crate::json::Node<'_>, reading: &mut $crate::shape::Reading) -> $crate::error::Result<Self> {
+            fn read(node: $crate::json::Node<'_>, reading: &mut $crate::shape::ShapeReader) -> $crate::error::Result<Self> {
                 let at = node.at;
                 reading.word(node, $type::from_word)?.ok_or_else(|| {
                     let known: &[&str] = &[$($word,)*];
@@ -187,7 +187,7 @@ macro_rules! words_enum {
                 out.text(self.as_str());
             }
 
-            fn read(node: $crate::json::Node<'_>, reading: &mut $crate::shape::Reading) -> $crate::error::Result<Self> {
+            fn read(node: $crate::json::Node<'_>, reading: &mut $crate::shape::ShapeReader) -> $crate::error::Result<Self> {
                 reading.word(node, $type::from_word)
             }
         }
@@ -228,12 +228,12 @@ macro_rules! tagged {
             }
         })*
 
-        impl $crate::shape::Parts for $type {
-            fn write_parts<S: $crate::json::Sink>(&self, out: &mut S) {
+        impl $crate::shape::FlatShape for $type {
+            fn write_fields<S: $crate::json::Sink>(&self, out: &mut S) {
                 out.key($tag);
                 out.text(self.kind());
                 match self {
-                    $($type::$variant(value) => $crate::shape::Parts::write_parts(value, out),)*
+                    $($type::$variant(value) => $crate::shape::FlatShape::write_fields(value, out),)*
                     $type::Other { raw, .. } => raw.iter().for_each(|(key, value)| {
                         out.spelled_key(key);
                         out.json(value);
@@ -241,15 +241,15 @@ macro_rules! tagged {
                 }
             }
 
-            fn read_parts<'a>(
+            fn read_fields<'a>(
                 mut fields: $crate::json::Fields<'a>,
-                reading: &mut $crate::shape::Reading,
+                reading: &mut $crate::shape::ShapeReader,
             ) -> $crate::error::Result<(Self, $crate::json::Fields<'a>)> {
                 let node = reading.take(&mut fields, $tag).ok_or_else(|| reading.missing($tag))?;
                 let kind = reading.within($tag, |reading| <String as $crate::shape::Shape>::read(node, reading))?;
                 match kind.as_str() {
                     $($word => {
-                        let (value, rest) = <$variant as $crate::shape::Parts>::read_parts(fields, reading)?;
+                        let (value, rest) = <$variant as $crate::shape::FlatShape>::read_fields(fields, reading)?;
                         Ok(($type::$variant(value), rest))
                     })*
                     _ => {
@@ -262,4 +262,4 @@ macro_rules! tagged {
     };
 }
 
-pub(crate) use {parts, read_field, shape, tagged, take_field, words, words_enum, write_field};
+pub(crate) use {flat_shape, read_field, shape, string_enum, string_enum_type, tagged, take_field, write_field};

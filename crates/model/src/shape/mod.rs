@@ -6,10 +6,10 @@
 
 mod basic;
 pub(crate) mod macros;
-mod reading;
+mod reader;
 
-pub(crate) use macros::{parts, shape, tagged, words};
-pub use reading::Reading;
+pub(crate) use macros::{flat_shape, shape, string_enum, tagged};
+pub use reader::ShapeReader;
 
 use crate::error::Result;
 use crate::json::{Fields, Node, Sink};
@@ -23,7 +23,7 @@ pub trait Shape: Sized {
     ///
     /// # Errors
     /// `Corrupt`, with the path, where the node has another shape.
-    fn read(node: Node<'_>, reading: &mut Reading) -> Result<Self>;
+    fn read(node: Node<'_>, reading: &mut ShapeReader) -> Result<Self>;
 
     /// Whether an optional field with this value is left out.
     fn is_absent(&self) -> bool {
@@ -32,16 +32,16 @@ pub trait Shape: Sized {
 }
 
 /// A value that is written as some of the fields of an object.
-pub trait Parts: Sized {
+pub trait FlatShape: Sized {
     /// The names of its fields.
     const FIELDS: &'static [&'static str] = &[];
 
     /// Writes the fields.
-    fn write_parts<S: Sink>(&self, out: &mut S);
+    fn write_fields<S: Sink>(&self, out: &mut S);
 
     /// Takes its fields and gives back the rest.
     ///
     /// # Errors
     /// `Corrupt`, with the path, where a field is missing or has another shape.
-    fn read_parts<'a>(fields: Fields<'a>, reading: &mut Reading) -> Result<(Self, Fields<'a>)>;
+    fn read_fields<'a>(fields: Fields<'a>, reading: &mut ShapeReader) -> Result<(Self, Fields<'a>)>;
 }

@@ -2,7 +2,7 @@
 
 use turnkeep_model::event::SessionChanged;
 use turnkeep_model::json::Object;
-use turnkeep_model::shape::Parts;
+use turnkeep_model::shape::FlatShape;
 use turnkeep_model::{
     Author, Block, Options, PromptId, ResponseFormat, Session, Time, Timing, ToolSpec, Turn, apply, diff, status,
 };

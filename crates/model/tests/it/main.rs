@@ -5,3 +5,5 @@ mod fold;
 mod journal;
 mod json;
 mod policy;
+#[cfg(feature = "serde")]
+mod serde;

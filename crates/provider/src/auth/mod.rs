@@ -10,6 +10,7 @@ use sigv4::AwsKeys;
 
 /// How a key is shown to a vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Scheme {
     /// `authorization: Bearer …`
     Bearer,
@@ -28,6 +29,7 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Credentials {
     /// Nobody in particular.
     Nobody,

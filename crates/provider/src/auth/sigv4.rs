@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -41,11 +42,12 @@ pub(crate) fn sign(request: &mut HttpRequest, keys: &AwsKeys, service: &str, now
     let date = time.get(..8).unwrap_or_default();
     let scope = format!("{date}/{}/{service}/aws4_request", keys.region);
     let (canonical, signed) = canonical(request);
-    let to_sign = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{}", hex(&Sha256::digest(canonical.as_bytes())));
+    let to_sign =
+        format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{}", HEXLOWER.encode(&Sha256::digest(canonical.as_bytes())));
     let key = [date, &keys.region, service, "aws4_request"]
         .iter()
         .fold(format!("AWS4{}", keys.secret_key.reveal()).into_bytes(), |key, part| mac(&key, part.as_bytes()));
-    let signature = hex(&mac(&key, to_sign.as_bytes()));
+    let signature = HEXLOWER.encode(&mac(&key, to_sign.as_bytes()));
     let shown = format!(
         "AWS4-HMAC-SHA256 Credential={}/{scope}, SignedHeaders={signed}, Signature={signature}",
         keys.access_key
@@ -76,7 +78,7 @@ fn canonical(request: &HttpRequest) -> (String, String) {
     for (name, value) in &headers {
         let _ = writeln!(text, "{name}:{value}");
     }
-    let _ = write!(text, "\n{signed}\n{}", hex(&Sha256::digest(&request.body)));
+    let _ = write!(text, "\n{signed}\n{}", HEXLOWER.encode(&Sha256::digest(&request.body)));
     (text, signed)
 }
 
@@ -100,13 +102,6 @@ fn mac(key: &[u8], text: &[u8]) -> Vec<u8> {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return Vec::new() };
     mac.update(text);
     mac.finalize().into_bytes().to_vec()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

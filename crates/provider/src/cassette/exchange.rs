@@ -39,12 +39,12 @@ impl Asked {
 pub(super) enum Answer {
     /// No answer began.
     Failed(TransportError),
-    Came(Came),
+    RecordedAnswer(RecordedAnswer),
 }
 
 /// An answer: times are milliseconds since the request was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Came {
+pub(super) struct RecordedAnswer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub after: u64,
@@ -87,7 +87,7 @@ impl Exchange {
         object.push("request", self.asked.to_object());
         match &self.answer {
             Answer::Failed(error) => object.push("error", error_object(error)),
-            Answer::Came(came) => object.push("response", came.to_object()),
+            Answer::RecordedAnswer(came) => object.push("response", came.to_object()),
         }
         object.into()
     }
@@ -97,7 +97,7 @@ impl Exchange {
             object.get("request").and_then(Json::as_object).ok_or_else(|| corrupt("an exchange has a request"))?;
         let answer = match (object.get("error"), object.get("response")) {
             (Some(Json::Object(error)), _) => Answer::Failed(read_error(error)?),
-            (_, Some(Json::Object(came))) => Answer::Came(Came::read(came)?),
+            (_, Some(Json::Object(came))) => Answer::RecordedAnswer(RecordedAnswer::read(came)?),
             _ => return Err(corrupt("an exchange has a response or an error")),
         };
         Ok(Exchange { number: count(object, "number"), asked: Asked::read(asked)?, answer })
@@ -130,7 +130,7 @@ impl Asked {
     }
 }
 
-impl Came {
+impl RecordedAnswer {
     fn to_object(&self) -> Object {
         let mut object = Object::new();
         object.push("status", u64::from(self.status));
@@ -145,7 +145,7 @@ impl Came {
         object
     }
 
-    fn read(object: &Object) -> Result<Came> {
+    fn read(object: &Object) -> Result<RecordedAnswer> {
         let status = u16::try_from(count(object, "status")).map_err(|_| corrupt("a status has three digits"))?;
         let chunks = object.get("chunks").and_then(Json::as_array).unwrap_or_default();
         let end = match object.get("end") {
@@ -153,7 +153,7 @@ impl Came {
             Some(word) if word.as_str().is_some_and(|word| word == "left") => End::Left,
             _ => End::Complete,
         };
-        Ok(Came {
+        Ok(RecordedAnswer {
             status,
             headers: read_headers(object),
             after: count(object, "after"),

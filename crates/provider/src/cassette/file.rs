@@ -25,6 +25,8 @@ pub(super) struct Recording {
     pub exchanges: Vec<Exchange>,
     pub clock: Vec<String>,
     pub ids: Vec<String>,
+    /// The id of the session that was run.
+    pub session: Option<String>,
     /// The waits that came to their end, by their place among all waits.
     pub waited: Vec<u64>,
     pub origin: Origin,
@@ -76,6 +78,7 @@ impl Recording {
         let texts = |key: &str| list(key).iter().filter_map(Json::as_str).map(std::borrow::Cow::into_owned);
         self.clock.extend(texts("clock"));
         self.ids.extend(texts("ids"));
+        self.session = object.get_str("session").map(std::borrow::Cow::into_owned).or(self.session.take());
         let waited = list("waited").iter().filter_map(Json::as_number).filter_map(turnkeep_model::Number::as_u64);
         self.waited.extend(waited);
         Ok(())

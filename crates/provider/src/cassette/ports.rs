@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use turnkeep_runtime::port::BoxFuture;
 use turnkeep_runtime::port::{Clock, Ids};
-use turnkeep_store::BoxFuture;
 
 use super::tape::{Pace, Tape, Wait};
 

@@ -2,28 +2,17 @@
 
 use std::sync::Arc;
 
+use turnkeep_codec::wire::{Delivery, Wire};
 use turnkeep_codec::{DecodeOptions, Input, format};
 use turnkeep_model::json::Json;
 use turnkeep_model::{Options, Result};
 
 use super::exchange::Asked;
 use super::tape::Tape;
-use crate::address::Streaming;
+use crate::address::{Streaming, apart};
 use crate::model::WireModel;
 use crate::providers::{PROVIDERS, Provider};
 use crate::transport::Transport;
-
-/// How addresses of a wire end, and whether an answer is streamed; `None` where the body says so. `*` stands for the model.
-const ENDINGS: &[(&str, &str, Option<Streaming>)] = &[
-    ("/responses", "openai.responses", None),
-    ("/messages", "anthropic.messages", None),
-    ("/models/*:streamGenerateContent?alt=sse", "gemini.contents", Some(Streaming::On)),
-    ("/models/*:generateContent", "gemini.contents", Some(Streaming::Off)),
-    ("/api/chat", "ollama.chat", None),
-    ("/model/*/converse-stream", "bedrock.converse", Some(Streaming::On)),
-    ("/model/*/converse", "bedrock.converse", Some(Streaming::Off)),
-    ("/chat/completions", "openai.chat", None),
-];
 
 /// An endpoint that a recording was made with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,11 +55,14 @@ impl RecordedEndpoint {
             super::content::Content::Json(Json::Object(fields)) => fields.clone(),
             _ => return None,
         };
-        let (base, in_address, wire, streaming) = ENDINGS.iter().find_map(|ending| taken_apart(&asked.url, ending))?;
+        let (base, in_address, wire, delivery) = taken_apart(&asked.url)?;
         let model = in_address.or_else(|| Some(fields.get_str("model")?.into_owned()))?;
-        // Ollama streams unless it is told not to; the others do if they are told to.
-        let told = fields.get("stream").and_then(Json::as_bool).unwrap_or(wire == "ollama.chat");
-        let streaming = streaming.unwrap_or(if told { Streaming::On } else { Streaming::Off });
+        let told = fields.get("stream").and_then(Json::as_bool).map(|streams| match streams {
+            true => Delivery::Stream,
+            false => Delivery::Whole,
+        });
+        let streaming = delivery.or(told).unwrap_or(wire.contract().default_delivery).into();
+        let wire = wire.spec().id;
         let decoded = format::by_id(wire).ok()?.decode(Input::new(&body), &DecodeOptions::default()).ok()?;
         let options = decoded.archive.main_session().map(|session| session.options.clone()).unwrap_or_default();
         let provider = provider(base, wire)?;
@@ -82,36 +74,16 @@ impl RecordedEndpoint {
     }
 }
 
-/// The base of an address, the model in it, its wire, and whether it is streamed.
-type TakenApart<'a> = (&'a str, Option<String>, &'static str, Option<Streaming>);
+/// The base of an address, the model in it, its wire, and how the answer is wanted where the address says so.
+type Address<'a> = (&'a str, Option<String>, &'static dyn Wire, Option<Delivery>);
 
-fn taken_apart<'a>(url: &'a str, ending: &(&str, &'static str, Option<Streaming>)) -> Option<TakenApart<'a>> {
-    let (pattern, wire, streaming) = *ending;
-    let Some((before, after)) = pattern.split_once('*') else {
-        return Some((url.strip_suffix(pattern)?, None, wire, streaming));
-    };
-    let (base, model) = url.strip_suffix(after)?.rsplit_once(before)?;
-    Some((base, Some(decoded(model)), wire, streaming))
-}
-
-/// A piece of a path as it was before it was written in hexadecimal.
-fn decoded(piece: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = piece.as_bytes();
-    while let Some((first, more)) = rest.split_first() {
-        let hex = (*first == b'%').then(|| more.get(..2)).flatten().and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = more.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = more;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+/// What the wire of an address is, by how addresses of each wire end.
+fn taken_apart(url: &str) -> Option<Address<'_>> {
+    format::wires().find_map(|wire| {
+        let route = wire.contract().route;
+        let (base, model) = apart(url, route.stream).or_else(|| apart(url, route.whole))?;
+        Some((base, model, wire, route.delivery(url)))
+    })
 }
 
 /// The provider at an address, or else the first that speaks the wire.
@@ -128,16 +100,16 @@ mod tests {
 
     #[test]
     fn every_address_is_taken_apart_again() {
-        for (_, wire, streaming) in ENDINGS {
-            let provider = provider("", wire).unwrap();
-            let streaming = streaming.unwrap_or(Streaming::On);
-            let url = address(provider, wire, "https://host/v1", "a/b:1", None, streaming);
+        let wires = format::wires().flat_map(|wire| [(wire, Delivery::Whole), (wire, Delivery::Stream)]);
+        for (wire, delivery) in wires {
+            let (id, contract) = (wire.spec().id, wire.contract());
+            let url = address(provider("", id).unwrap(), contract, "https://host/v1", "a/b:1", None, delivery.into());
 
-            let found = ENDINGS.iter().find_map(|ending| taken_apart(&url, ending)).unwrap();
+            let found = taken_apart(&url).unwrap();
 
-            assert_eq!((found.0, found.2), ("https://host/v1", *wire), "{url}");
+            assert_eq!((found.0, found.2.spec().id), ("https://host/v1", id), "{url}");
             assert_eq!(found.1.unwrap_or_else(|| "a/b:1".into()), "a/b:1", "{url}");
-            assert_eq!(found.3.unwrap_or(streaming), streaming, "{url}");
+            assert_eq!(found.3.unwrap_or(delivery), delivery, "{url}");
         }
     }
 }

@@ -109,6 +109,9 @@ impl Scrubber {
             let edits = hidden.map(|at| Edit { range: at..at + secret.len(), bytes: HIDDEN.as_bytes().to_vec() });
             edited(chunks, &edits.collect::<Vec<_>>())
         });
+        let escaped = self.keys.escaped(&whole(&chunks)).into_iter();
+        let edits: Vec<Edit> = escaped.map(|range| Edit { range, bytes: HIDDEN.as_bytes().to_vec() }).collect();
+        let chunks = edited(chunks, &edits);
         let edits = split_over_events(&whole(&chunks), &self.keys);
         edited(chunks, &edits)
     }

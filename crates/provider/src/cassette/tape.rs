@@ -57,6 +57,7 @@ struct State {
     clock: VecDeque<String>,
     last_time: Option<String>,
     ids: VecDeque<String>,
+    session: Option<String>,
     waited: Vec<u64>,
     waits: u64,
     /// What the ports gave and the file does not hold yet.
@@ -120,6 +121,19 @@ impl Tape {
 
     pub(super) fn pace(&self) -> Pace {
         self.pace
+    }
+
+    /// The id of the session that was recorded, if the recording says it. The keys of its calls are made from it, and a
+    /// tool may repeat its key: a replay under another id would not ask the same.
+    pub fn session(&self) -> Option<String> {
+        self.state().session.clone()
+    }
+
+    /// Records the id of the session.
+    pub fn keep_session(&self, id: &str) {
+        if matches!(self.mode, Mode::Record | Mode::ReplayOrRecord) {
+            self.state().write("session", id.into());
+        }
     }
 
     /// What was asked, in order.
@@ -271,6 +285,7 @@ impl State {
             exchanges: recording.exchanges.into_iter().map(|exchange| (exchange, Use::Fresh)).collect(),
             clock: recording.clock.into(),
             ids: recording.ids.into(),
+            session: recording.session,
             waited: recording.waited,
             ..State::default()
         }
@@ -295,10 +310,10 @@ impl State {
                 error.message = self.scrubber.text(&error.message);
                 Answer::Failed(error)
             }
-            Answer::Came(mut came) => {
+            Answer::RecordedAnswer(mut came) => {
                 came.headers = self.scrubber.answer_headers(&came.headers);
                 came.chunks = self.scrubber.chunks(came.chunks);
-                Answer::Came(came)
+                Answer::RecordedAnswer(came)
             }
         }
     }

@@ -8,10 +8,10 @@ use std::time::Duration;
 use futures_core::Stream;
 use futures_util::stream;
 use jiff::Timestamp;
+use turnkeep_runtime::port::BoxFuture;
 use turnkeep_runtime::port::{Clock, SystemClock};
-use turnkeep_store::BoxFuture;
 
-use super::exchange::{Answer, Asked, Came, Chunk, End};
+use super::exchange::{Answer, Asked, Chunk, End, RecordedAnswer};
 use super::tape::{Pace, Played, Tape};
 use crate::transport::{Body, HttpRequest, HttpResponse, Transport, TransportError};
 
@@ -39,7 +39,7 @@ impl Cassette {
         let began = self.clock.now();
         match self.inner.send(request).await {
             Ok(response) => {
-                let came = Came {
+                let came = RecordedAnswer {
                     status: response.status,
                     headers: response.headers.clone(),
                     after: since(began, self.clock.as_ref()),
@@ -60,7 +60,7 @@ impl Cassette {
     async fn replay(&self, answer: Answer) -> Result<HttpResponse, TransportError> {
         match answer {
             Answer::Failed(error) => Err(error),
-            Answer::Came(Came { status, headers, after, chunks, end }) => {
+            Answer::RecordedAnswer(RecordedAnswer { status, headers, after, chunks, end }) => {
                 let clock = (self.tape.pace() == Pace::Recorded).then(|| Arc::clone(&self.clock));
                 if let Some(clock) = &clock {
                     clock.sleep(Duration::from_millis(after)).await;
@@ -135,7 +135,7 @@ impl Stream for Recording {
 struct Kept {
     tape: Arc<Tape>,
     number: u64,
-    exchange: Option<(Asked, Came)>,
+    exchange: Option<(Asked, RecordedAnswer)>,
 }
 
 impl Kept {
@@ -147,7 +147,7 @@ impl Kept {
 
     fn end(&mut self, end: End) {
         if let Some((asked, came)) = self.exchange.take() {
-            self.tape.keep(self.number, asked, Answer::Came(Came { end, ..came }));
+            self.tape.keep(self.number, asked, Answer::RecordedAnswer(RecordedAnswer { end, ..came }));
         }
     }
 }

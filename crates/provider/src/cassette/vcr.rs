@@ -4,7 +4,7 @@ use turnkeep_model::Result;
 use turnkeep_model::json::{Json, Object};
 
 use super::content::{Content, Keep, corrupt};
-use super::exchange::{Answer, Asked, Came, Chunk, End, Exchange, count, method_of};
+use super::exchange::{Answer, Asked, Chunk, End, Exchange, RecordedAnswer, count, method_of};
 use super::file::{Origin, Recording};
 
 pub(super) fn read(object: &Object) -> Result<Recording> {
@@ -29,8 +29,8 @@ fn interaction(number: u64, json: &Json) -> Result<Exchange> {
     let body = text(response, "body").into_bytes();
     let chunks = if body.is_empty() { Vec::new() } else { vec![Chunk { at: 0, bytes: body }] };
     let status = u16::try_from(count(response, "code")).unwrap_or(200);
-    let came = Came { status, headers: headers(response), after: 0, chunks, end: End::Complete };
-    Ok(Exchange { number, asked, answer: Answer::Came(came) })
+    let came = RecordedAnswer { status, headers: headers(response), after: 0, chunks, end: End::Complete };
+    Ok(Exchange { number, asked, answer: Answer::RecordedAnswer(came) })
 }
 
 /// Headers; those that describe how the body travelled no longer fit it.

@@ -16,6 +16,8 @@ use crate::price::Prices;
 pub(super) fn read(source: &Source) -> Result<Vec<Partial>> {
     let mut file = Table::of(source)?;
     let endpoints = file.table("endpoint")?.map(Table::tables).transpose()?.unwrap_or_default();
+    // The server reads its own table of the same file.
+    file.table("server")?;
     file.done()?;
     let mut read: Vec<Partial> = Vec::new();
     for (name, at, table) in endpoints {
@@ -41,6 +43,7 @@ fn endpoint(name: String, at: usize, mut table: Table<'_>) -> Result<Partial> {
     partial.wire = table.text("wire")?;
     partial.dialect = table.text("dialect")?;
     partial.model = table.text("model")?;
+    partial.family = table.text("family")?;
     partial.base_url = table.text("base_url")?;
     partial.api_version = table.text("api_version")?;
     partial.region = table.text("region")?;
@@ -131,8 +134,11 @@ fn aws_source(mut table: Table<'_>, at: usize) -> Result<AwsSource> {
     Ok(AwsSource { access_key, secret_key, session_token })
 }
 
-/// Where a key comes from: `{ env = … }`, `{ file = … }` or `{ command = […] }`.
-fn key_source(mut table: Table<'_>, at: usize) -> Result<KeySource> {
+/// Where a key comes from: `{ env = … }`, `{ file = … }` or `{ command = […] }`. `at` is where the table stands.
+///
+/// # Errors
+/// `Corrupt` where it names none or several, and where a project's file names a command.
+pub fn key_source(mut table: Table<'_>, at: usize) -> Result<KeySource> {
     let source = table.source();
     let (env, file, command) = (table.text("env")?, table.text("file")?, table.texts("command")?);
     let within = table.seconds("timeout")?.unwrap_or(COMMAND_TIME);

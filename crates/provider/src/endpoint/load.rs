@@ -35,7 +35,25 @@ impl Endpoints {
     /// # Errors
     /// As [`Endpoints::read`]; `Io` where a file cannot be read.
     pub fn load(folder: &Path) -> Result<Endpoints> {
-        Endpoints::read(&sources(user_file().as_deref(), folder)?)
+        Endpoints::read(&Source::around(folder)?)
+    }
+}
+
+impl Source {
+    /// The files of the user and of the project around `folder`, the more general first.
+    ///
+    /// # Errors
+    /// `Io` where a file cannot be read.
+    pub fn around(folder: &Path) -> Result<Vec<Source>> {
+        sources(user_file().as_deref(), folder)
+    }
+
+    /// A file that a person named: it is trusted as the user's own.
+    ///
+    /// # Errors
+    /// `Io` where it cannot be read.
+    pub fn named(path: &Path) -> Result<Source> {
+        read(path.to_owned(), Level::User)
     }
 }
 
@@ -67,7 +85,7 @@ fn user_file() -> Option<PathBuf> {
 
 impl Source {
     /// A path in the file: from the file's folder where it is not a whole one, and `~` is the user's home.
-    pub(super) fn path_of(&self, text: &str) -> PathBuf {
+    pub fn path_of(&self, text: &str) -> PathBuf {
         if let Some(rest) = text.strip_prefix("~/")
             && let Some(home) = std::env::var_os("HOME")
         {

@@ -11,10 +11,14 @@ mod open;
 mod partial;
 mod table;
 
+pub use file::key_source;
 pub use find::Reference;
 pub use load::{Level, Source};
+#[cfg(feature = "http")]
+pub use open::endpoint;
 pub use open::{Carry, HeaderSource};
 pub use partial::{AwsSource, Endpoint};
+pub use table::{Free, Table};
 
 use turnkeep_model::Result;
 

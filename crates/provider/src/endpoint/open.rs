@@ -108,6 +108,9 @@ impl Endpoint {
         if let Some(dialect) = &self.dialect {
             model = model.with_dialect(dialect.clone());
         }
+        if let Some(family) = &self.family {
+            model = model.with_family(family.clone());
+        }
         if let Some(version) = &self.api_version {
             model = model.with_api_version(version.clone());
         }
@@ -126,6 +129,18 @@ impl Endpoint {
         }
         Ok(model)
     }
+}
+
+/// The model that a reference names in the configuration of this folder and this user (`docs/endpoints.md`), over the network.
+/// Endpoints it falls back to are opened by [`Endpoints::open`].
+///
+/// # Errors
+/// Where there is no such endpoint, its configuration is wrong, or its key cannot be read.
+#[cfg(feature = "http")]
+pub fn endpoint(reference: &str) -> Result<WireModel> {
+    let endpoints = Endpoints::load(std::path::Path::new("."))?;
+    let endpoint = endpoints.find(reference)?;
+    endpoint.model(Arc::new(endpoint.http()?))
 }
 
 /// Gives an endpoint what carries its requests.

@@ -30,6 +30,8 @@ pub struct Endpoint {
     pub dialect: Option<String>,
     /// The model.
     pub model: String,
+    /// The model behind it, where its name does not tell: what is known of that one applies.
+    pub family: Option<String>,
     /// Where it is.
     pub base_url: String,
     /// The version of Azure's interface.
@@ -96,6 +98,7 @@ pub(super) struct Partial {
     pub(super) wire: Option<String>,
     pub(super) dialect: Option<String>,
     pub(super) model: Option<String>,
+    pub(super) family: Option<String>,
     pub(super) base_url: Option<String>,
     pub(super) api_version: Option<String>,
     pub(super) region: Option<String>,
@@ -143,7 +146,7 @@ impl Partial {
             } };
         }
         first! {
-            level id provider wire dialect model base_url api_version region account key aws system tries categories
+            level id provider wire dialect model family base_url api_version region account key aws system tries categories
             fallback proxy ca_file max_body payload streaming
         }
     }
@@ -189,6 +192,12 @@ impl Partial {
         if turnkeep_codec::format::wire(&wire).is_none() {
             return Err(wrong(&format!("there is no wire `{wire}`")).hint("`turnkeep formats` lists them"));
         }
+        if let Some(family) = &self.family {
+            turnkeep_codec::models::check_family(family).map_err(|error| {
+                let hint = error.remedy().unwrap_or_default().to_owned();
+                wrong(&format!("its `family` is not known: {}", error.what())).hint(hint)
+            })?;
+        }
         let usual_key = || Some(KeySource::Env(provider.key_env.to_owned())).filter(|_| !provider.key_env.is_empty());
         let key = self.key.clone().or_else(|| usual_key().filter(|_| self.aws.is_none()));
         let prices = Some(self.prices).filter(|prices| *prices != Prices::default());
@@ -204,6 +213,7 @@ impl Partial {
             name: self.name,
             id: self.id,
             dialect: self.dialect,
+            family: self.family,
             api_version: self.api_version,
             region,
             account: self.account,

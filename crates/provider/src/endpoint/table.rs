@@ -9,7 +9,7 @@ use turnkeep_model::{Decimal, Error, ErrorKind, Number, Result};
 use super::load::Source;
 
 /// A table, and where it stands.
-pub(super) struct Table<'a> {
+pub struct Table<'a> {
     source: &'a Source,
     fields: Vec<(Spanned<String>, Spanned<DeValue<'a>>)>,
     /// The names that were asked for.
@@ -19,7 +19,10 @@ pub(super) struct Table<'a> {
 
 impl<'a> Table<'a> {
     /// The whole file.
-    pub(super) fn of(source: &'a Source) -> Result<Table<'a>> {
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn of(source: &'a Source) -> Result<Table<'a>> {
         match DeTable::parse(&source.text) {
             Ok(table) => Ok(Table::new(source, table.into_inner(), String::new())),
             Err(error) => {
@@ -36,7 +39,10 @@ impl<'a> Table<'a> {
     }
 
     /// The tables in this one, by name, with the byte where each stands.
-    pub(super) fn tables(self) -> Result<Vec<(String, usize, Table<'a>)>> {
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn tables(self) -> Result<Vec<(String, usize, Table<'a>)>> {
         let Table { source, fields, path, .. } = self;
         let one = |(key, value): (Spanned<String>, Spanned<DeValue<'a>>)| {
             let (at, name) = (key.span().start, key.into_inner());
@@ -72,12 +78,18 @@ impl<'a> Table<'a> {
     }
 
     /// A text.
-    pub(super) fn text(&mut self, key: &'static str) -> Result<Option<String>> {
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn text(&mut self, key: &'static str) -> Result<Option<String>> {
         self.read(key, "a text", text)
     }
 
     /// A text that `read` understands.
-    pub(super) fn word<T>(
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn word<T>(
         &mut self,
         key: &'static str,
         expected: &str,
@@ -87,12 +99,18 @@ impl<'a> Table<'a> {
     }
 
     /// Texts.
-    pub(super) fn texts(&mut self, key: &'static str) -> Result<Option<Vec<String>>> {
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn texts(&mut self, key: &'static str) -> Result<Option<Vec<String>>> {
         self.read(key, "a list of texts", texts)
     }
 
     /// Yes or no.
-    pub(super) fn switch(&mut self, key: &'static str) -> Result<Option<bool>> {
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn switch(&mut self, key: &'static str) -> Result<Option<bool>> {
         self.read(key, "true or false", |value| match value {
             DeValue::Boolean(is) => Some(is),
             _ => None,
@@ -100,17 +118,26 @@ impl<'a> Table<'a> {
     }
 
     /// A number, as it is spelled.
-    pub(super) fn number(&mut self, key: &'static str) -> Result<Option<Number>> {
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn number(&mut self, key: &'static str) -> Result<Option<Number>> {
         self.read(key, "a number", |value| spelled(&value).and_then(|text| Number::parse(&text)))
     }
 
     /// A whole number that is not negative.
-    pub(super) fn count(&mut self, key: &'static str) -> Result<Option<u64>> {
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn count(&mut self, key: &'static str) -> Result<Option<u64>> {
         self.read(key, "a whole number", |value| spelled(&value).and_then(|text| text.parse().ok()))
     }
 
     /// Money: a number or a text, exact in both.
-    pub(super) fn decimal(&mut self, key: &'static str) -> Result<Option<Decimal>> {
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn decimal(&mut self, key: &'static str) -> Result<Option<Decimal>> {
         self.read(key, "a decimal number that is not negative", |value| {
             let spelled = spelled(&value).or_else(|| text(value)).filter(|text| !text.starts_with('-'));
             spelled.and_then(|text| Decimal::parse(&text))
@@ -118,7 +145,10 @@ impl<'a> Table<'a> {
     }
 
     /// Seconds.
-    pub(super) fn seconds(&mut self, key: &'static str) -> Result<Option<Duration>> {
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn seconds(&mut self, key: &'static str) -> Result<Option<Duration>> {
         self.read(key, "a number of seconds", |value| {
             let seconds: f64 = spelled(&value)?.parse().ok()?;
             Duration::try_from_secs_f64(seconds).ok()
@@ -126,7 +156,10 @@ impl<'a> Table<'a> {
     }
 
     /// A table, or nothing.
-    pub(super) fn table(&mut self, key: &'static str) -> Result<Option<Table<'a>>> {
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn table(&mut self, key: &'static str) -> Result<Option<Table<'a>>> {
         let (source, path) = (self.source, join(&self.path, key));
         self.read(key, "a table", |value| match value {
             DeValue::Table(table) => Some(Table::new(source, table, path)),
@@ -135,7 +168,10 @@ impl<'a> Table<'a> {
     }
 
     /// Every field of a table whose names are free: a text, or a table.
-    pub(super) fn free(self) -> Result<Vec<(String, Free<'a>)>> {
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn free(self) -> Result<Vec<(String, Free<'a>)>> {
         let Table { source, fields, path, .. } = self;
         let one = |(key, value): (Spanned<String>, Spanned<DeValue<'a>>)| {
             let (at, name) = (key.span().start, key.into_inner());
@@ -150,17 +186,20 @@ impl<'a> Table<'a> {
     }
 
     /// The file that it stands in.
-    pub(super) fn source(&self) -> &'a Source {
+    pub fn source(&self) -> &'a Source {
         self.source
     }
 
     /// An error about a field, or about the table itself.
-    pub(super) fn error(&self, at: usize, what: &str) -> Error {
+    pub fn error(&self, at: usize, what: &str) -> Error {
         wrong(self.source, at, &self.path, what)
     }
 
     /// Nothing may be left.
-    pub(super) fn done(self) -> Result<()> {
+    ///
+    /// # Errors
+    /// `Corrupt` with the file, the line and the path of what is wrong.
+    pub fn done(self) -> Result<()> {
         let Some((key, _)) = self.fields.iter().min_by_key(|(key, _)| key.span().start) else { return Ok(()) };
         let error = wrong(self.source, key.span().start, &self.path, &format!("`{}` is not known here", key.get_ref()));
         Err(error.hint(match nearest(key.get_ref(), self.known.iter().copied()) {
@@ -171,8 +210,10 @@ impl<'a> Table<'a> {
 }
 
 /// A field whose name is free.
-pub(super) enum Free<'a> {
+pub enum Free<'a> {
+    /// A text.
     Text(String),
+    /// A table.
     Table(Table<'a>),
 }
 

@@ -5,13 +5,18 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use futures_util::StreamExt;
-use reqwest::header::{HeaderName, HeaderValue as Value};
+use http_body_util::Full;
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper::header::{HeaderMap, HeaderValue as Value};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-use super::failure::{no_answer, no_more, wrong};
+use super::body;
+use super::client::Client;
+use super::failure::{no_answer, no_more};
 use super::runtime::runtime;
-use crate::transport::{Header, HeaderValue, HttpRequest, HttpResponse, Method, TransportError, TransportErrorKind};
+use crate::transport::{HttpRequest, HttpResponse, TransportError, TransportErrorKind};
 
 /// How many chunks wait for their reader before the peer has to.
 const AHEAD: usize = 16;
@@ -26,12 +31,8 @@ enum Piece {
 type Head = Result<(u16, Vec<(String, String)>), TransportError>;
 
 /// Sends a request, and gives its answer as it arrives.
-pub(super) async fn send(
-    client: reqwest::Client,
-    request: HttpRequest,
-    max_body: u64,
-) -> Result<HttpResponse, TransportError> {
-    let request = prepared(&client, request)?;
+pub(super) async fn send(client: Client, request: HttpRequest, max_body: u64) -> Result<HttpResponse, TransportError> {
+    let request = client.prepared(request)?;
     let (tell_head, head) = oneshot::channel();
     let (tell, pieces) = mpsc::channel(AHEAD);
     let task = runtime()?.spawn(exchange(client, request, max_body, tell_head, tell));
@@ -41,21 +42,22 @@ pub(super) async fn send(
 }
 
 async fn exchange(
-    client: reqwest::Client,
-    request: reqwest::Request,
+    client: Client,
+    request: Request<Full<Bytes>>,
     max_body: u64,
     tell_head: oneshot::Sender<Head>,
     tell: mpsc::Sender<Piece>,
 ) {
-    let response = match client.execute(request).await {
+    let response = match client.send(request).await {
         Ok(response) => response,
         Err(error) => {
-            let _ = tell_head.send(Err(no_answer(error)));
+            let _ = tell_head.send(Err(no_answer(&error)));
             return;
         }
     };
-    let _ = tell_head.send(Ok((response.status().as_u16(), headers(&response))));
-    let mut chunks = response.bytes_stream();
+    let status = response.status().as_u16();
+    let (headers, mut chunks) = body::opened(response);
+    let _ = tell_head.send(Ok((status, told(&headers))));
     let mut size = 0_u64;
     while let Some(chunk) = chunks.next().await {
         let piece = match chunk {
@@ -63,7 +65,7 @@ async fn exchange(
                 size = size.saturating_add(bytes.len() as u64);
                 if size > max_body { Piece::Failed(too_large(max_body)) } else { Piece::Chunk(bytes.into()) }
             }
-            Err(error) => Piece::Failed(no_more(error)),
+            Err(error) => Piece::Failed(no_more(&*error)),
         };
         let is_last = matches!(piece, Piece::Failed(_));
         if tell.send(piece).await.is_err() || is_last {
@@ -73,36 +75,9 @@ async fn exchange(
     let _ = tell.send(Piece::End).await;
 }
 
-fn headers(response: &reqwest::Response) -> Vec<(String, String)> {
-    let told = response.headers().iter();
-    told.map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
-        .collect()
-}
-
-fn prepared(client: &reqwest::Client, request: HttpRequest) -> Result<reqwest::Request, TransportError> {
-    let url = reqwest::Url::parse(&request.url).map_err(|error| wrong(format!("the address is not one: {error}")))?;
-    let method = match request.method {
-        Method::Get => reqwest::Method::GET,
-        Method::Post => reqwest::Method::POST,
-    };
-    let mut building = client.request(method, url).body(request.body);
-    for header in &request.headers {
-        let (name, value) = prepared_header(header)?;
-        building = building.header(name, value);
-    }
-    building.build().map_err(no_answer)
-}
-
-fn prepared_header(header: &Header) -> Result<(HeaderName, Value), TransportError> {
-    let unsendable = || wrong(format!("the header `{}` holds characters that cannot be sent", header.name));
-    let name = HeaderName::from_bytes(header.name.as_bytes()).map_err(|_| unsendable())?;
-    let (text, is_secret) = match &header.value {
-        HeaderValue::Plain(text) => (text.as_str(), false),
-        HeaderValue::Secret(secret) => (secret.reveal(), true),
-    };
-    let mut value = Value::from_str(text).map_err(|_| unsendable())?;
-    value.set_sensitive(is_secret);
-    Ok((name, value))
+fn told(headers: &HeaderMap) -> Vec<(String, String)> {
+    let text = |value: &Value| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
 }
 
 fn too_large(limit: u64) -> TransportError {

@@ -1,69 +1,68 @@
 //! What the network says of its failures, in our words.
 
 use std::error::Error;
+use std::io;
 
 use crate::transport::{TransportError, TransportErrorKind as Kind};
+
+/// An error of any library.
+type Cause<'a> = &'a (dyn Error + 'static);
 
 /// A request that cannot be sent.
 pub(super) fn wrong(message: impl Into<String>) -> TransportError {
     TransportError::new(Kind::Request, message)
 }
 
-/// Why no answer began. The address is not told: it may hold a key.
-pub(super) fn no_answer(error: reqwest::Error) -> TransportError {
-    let error = error.without_url();
-    let kind = match cause(&error) {
-        Some(cause) => cause,
-        None if error.is_dns() => Kind::Dns,
-        None if error.is_timeout() || error.is_connect() => Kind::Connect,
-        None if error.is_builder() => Kind::Request,
-        None => Kind::Cut,
+/// Why no answer began.
+pub(super) fn no_answer(error: &hyper_util::client::legacy::Error) -> TransportError {
+    let kind = if chain(error).any(is_tls) {
+        Kind::Tls
+    } else if chain(error).any(is_dns) {
+        Kind::Dns
+    } else if error.is_connect() {
+        Kind::Connect
+    } else {
+        Kind::Cut
     };
-    TransportError::new(kind, told(&error))
+    TransportError::new(kind, told(error))
 }
 
 /// Why an answer ended before its end.
-pub(super) fn no_more(error: reqwest::Error) -> TransportError {
-    let error = error.without_url();
-    let is_garbled = error.is_decode() && !is_io(&error, |kind| kind == std::io::ErrorKind::UnexpectedEof);
-    let kind = if is_garbled && !is_cut(&error) { Kind::Malformed } else { Kind::Cut };
-    TransportError::new(kind, told(&error))
+pub(super) fn no_more(error: Cause<'_>) -> TransportError {
+    let kind = if chain(error).any(is_cut) { Kind::Cut } else { Kind::Malformed };
+    TransportError::new(kind, told(error))
 }
 
-/// What lies below an error, where it says more than the error.
-fn cause(error: &reqwest::Error) -> Option<Kind> {
-    chain(error).any(is_tls).then_some(Kind::Tls)
+/// What goes wrong below TLS during its handshake says so in words alone.
+fn is_tls(cause: Cause<'_>) -> bool {
+    cause.is::<rustls::Error>() || cause.to_string().starts_with("tls handshake")
 }
 
-/// An error of TLS may be wrapped in errors of a socket, which do not name it as their source.
-fn is_tls(cause: &(dyn Error + 'static)) -> bool {
-    if cause.is::<rustls::Error>() {
-        return true;
-    }
-    let Some(io) = cause.downcast_ref::<std::io::Error>() else { return false };
-    match io.get_ref() {
-        Some(inner) => is_tls(inner) || inner.to_string().starts_with("tls handshake"),
-        None => false,
-    }
+/// The resolver's error has no type of its own.
+fn is_dns(cause: Cause<'_>) -> bool {
+    cause.to_string() == "dns error"
 }
 
-fn is_cut(error: &reqwest::Error) -> bool {
-    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
-    is_io(error, |kind| matches!(kind, BrokenPipe | ConnectionAborted | ConnectionReset))
-        || chain(error).any(|cause| {
-            cause.to_string().contains("connection closed") || cause.to_string().contains("unexpected EOF")
-        })
+fn is_cut(cause: Cause<'_>) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+    let is_incomplete = cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message);
+    let words = cause.to_string();
+    is_incomplete
+        || matches!(kind, Some(BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof))
+        || words.contains("connection closed")
+        || words.contains("unexpected EOF")
 }
 
-fn is_io(error: &reqwest::Error, is: impl Fn(std::io::ErrorKind) -> bool) -> bool {
-    chain(error).filter_map(|cause| cause.downcast_ref::<std::io::Error>()).any(|cause| is(cause.kind()))
-}
-
-fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    std::iter::successors(Some(error as &(dyn Error + 'static)), |&error| error.source())
+/// An error and what lies below it. An error of a socket may wrap another without naming it as its source.
+fn chain(error: Cause<'_>) -> impl Iterator<Item = Cause<'_>> {
+    std::iter::successors(Some(error), |&error| match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(inner) => Some(inner),
+        None => error.source(),
+    })
 }
 
 /// The innermost cause: what is around it says only that there is one.
-fn told(error: &reqwest::Error) -> String {
+fn told(error: Cause<'_>) -> String {
     chain(error).last().map_or_else(|| error.to_string(), ToString::to_string)
 }

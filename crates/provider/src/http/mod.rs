@@ -7,13 +7,15 @@
 //! Redirects are not followed: a request carries a key and a conversation, and neither goes to an address that nobody
 //! chose. The answer with its status and `location` comes back as it is.
 
+mod body;
 mod client;
+mod connect;
 mod exchange;
 mod failure;
 mod runtime;
 mod tls;
 
-use turnkeep_store::BoxFuture;
+use turnkeep_runtime::port::BoxFuture;
 
 use crate::network::HttpOptions;
 use crate::transport::{HttpRequest, HttpResponse, Transport, TransportError};
@@ -21,7 +23,7 @@ use crate::transport::{HttpRequest, HttpResponse, Transport, TransportError};
 /// The network.
 #[derive(Clone)]
 pub struct Http {
-    client: reqwest::Client,
+    client: client::Client,
     max_body: u64,
 }
 
@@ -31,7 +33,7 @@ impl Http {
     /// # Errors
     /// `Request` where the proxy is not one, `Tls` where the certificates cannot be read.
     pub fn new(options: &HttpOptions) -> Result<Http, TransportError> {
-        Ok(Http { client: client::client(options)?, max_body: options.max_body })
+        Ok(Http { client: client::Client::new(options)?, max_body: options.max_body })
     }
 }
 

@@ -5,7 +5,7 @@ use turnkeep_model::json::Json;
 use turnkeep_model::{Block, Body, Loss, LossKind, Turn};
 use turnkeep_runtime::port::{Answer, Delta, Deltas};
 
-use super::settings::{Payload, WireModel};
+use super::wire_model::{Payload, WireModel};
 use crate::scrub::{HIDDEN, Pieces, Scrubber};
 
 impl WireModel {
@@ -45,41 +45,41 @@ impl WireModel {
 }
 
 /// Tells an agent what arrives, without keys. Calls are counted; blocks of other kinds are not.
-pub(super) struct Telling<'a> {
+pub(super) struct DeltaForwarder<'a> {
     deltas: &'a dyn Deltas,
     keys: &'a Scrubber,
     /// What is told now, text or thinking, and what is held back of it.
-    saying: Option<(Saying, Pieces)>,
+    saying: Option<(TextKind, Pieces)>,
     /// The calls by their block, and what is held back of their arguments.
     calls: Vec<(usize, Pieces)>,
 }
 
 /// What a piece of text is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Saying {
+enum TextKind {
     Text,
     Reasoning,
 }
 
-impl Saying {
+impl TextKind {
     fn delta(self, text: String) -> Delta {
         match self {
-            Saying::Text => Delta::Text(text),
-            Saying::Reasoning => Delta::Reasoning(text),
+            TextKind::Text => Delta::Text(text),
+            TextKind::Reasoning => Delta::Reasoning(text),
         }
     }
 }
 
-impl<'a> Telling<'a> {
-    pub(super) fn new(deltas: &'a dyn Deltas, keys: &'a Scrubber) -> Telling<'a> {
-        Telling { deltas, keys, saying: None, calls: Vec::new() }
+impl<'a> DeltaForwarder<'a> {
+    pub(super) fn new(deltas: &'a dyn Deltas, keys: &'a Scrubber) -> DeltaForwarder<'a> {
+        DeltaForwarder { deltas, keys, saying: None, calls: Vec::new() }
     }
 
     pub(super) fn tell(&mut self, arrived: Vec<wire::Delta>) {
         for delta in arrived {
             match delta {
-                wire::Delta::Text { text, .. } => self.say(Saying::Text, &text),
-                wire::Delta::Reasoning { text, .. } => self.say(Saying::Reasoning, &text),
+                wire::Delta::Text { text, .. } => self.say(TextKind::Text, &text),
+                wire::Delta::Reasoning { text, .. } => self.say(TextKind::Reasoning, &text),
                 wire::Delta::CallStarted { block, name } => {
                     self.end_saying();
                     let index = number(self.call(block));
@@ -92,7 +92,7 @@ impl<'a> Telling<'a> {
         }
     }
 
-    fn say(&mut self, kind: Saying, text: &str) {
+    fn say(&mut self, kind: TextKind, text: &str) {
         if self.saying.as_ref().is_none_or(|(before, _)| *before != kind) {
             self.end_saying();
         }
@@ -130,7 +130,7 @@ impl<'a> Telling<'a> {
 }
 
 /// What is held back is told when nothing more comes, however that is.
-impl Drop for Telling<'_> {
+impl Drop for DeltaForwarder<'_> {
     fn drop(&mut self) {
         self.end_saying();
         for (at, (_, mut pieces)) in std::mem::take(&mut self.calls).into_iter().enumerate() {

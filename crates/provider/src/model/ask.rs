@@ -5,21 +5,21 @@ use turnkeep_model::json::{self, Node};
 use turnkeep_model::{Loss, Options};
 use turnkeep_runtime::port::{Answer, Deltas, Request};
 
-use super::answer::Telling;
+use super::answer::DeltaForwarder;
 use super::reading::{Reader, Unreadable};
 use super::request::{Hints, Prepared, refers};
-use super::settings::{Timeouts, WireModel};
 use super::wait::within;
-use crate::fault::{Began, Fault, FaultKind, Told, retry_after};
+use super::wire_model::{Timeouts, WireModel};
+use crate::error::{Began, ProviderError, ProviderErrorKind, VendorMessage, retry_after};
 use crate::scrub::Scrubber;
 use crate::transport::HttpResponse;
 
 /// The most of an error's body that is read.
 const LARGEST_ERROR: usize = 1 << 20;
 
-/// A fault, and whether the vendor has forgotten what the request refers to.
+/// An error, and whether the vendor has forgotten what the request refers to.
 struct Failed {
-    fault: Fault,
+    error: ProviderError,
     forgotten: bool,
 }
 
@@ -28,10 +28,10 @@ impl WireModel {
     ///
     /// # Errors
     /// Whatever keeps the endpoint from answering, after it was tried as often as is worth it.
-    pub async fn ask(&self, request: Request<'_>, deltas: &dyn Deltas) -> Result<Answer, Fault> {
+    pub async fn ask(&self, request: Request<'_>, deltas: &dyn Deltas) -> Result<Answer, ProviderError> {
         let timeouts = self.timeouts.with(request.options);
         let mut prepared = self.prepare(&request);
-        let mut hints = if refers(self.wire.spec().id, &prepared.body) { Hints::Use } else { Hints::Forget };
+        let mut hints = if refers(self.wire, &prepared.body) { Hints::Use } else { Hints::Forget };
         let mut tries = 0_u32;
         loop {
             tries = tries.saturating_add(1);
@@ -44,10 +44,10 @@ impl WireModel {
                 prepared = self.prepared(&request, hints);
                 continue;
             }
-            let fault = Fault { tries, sent: Some(prepared.sent.clone()), ..failed.fault };
-            match self.retry.wait(&fault, tries, self.chance.next()) {
+            let error = ProviderError { tries, sent: Some(prepared.sent.clone()), ..failed.error };
+            match self.retry.wait(&error, tries, self.jitter.next()) {
                 Some(wait) => self.clock.sleep(wait).await,
-                None => return Err(fault.without(&self.secrets())),
+                None => return Err(error.without(&self.secrets())),
             }
         }
     }
@@ -55,10 +55,10 @@ impl WireModel {
     async fn once(&self, prepared: &Prepared, timeouts: Timeouts, deltas: &dyn Deltas) -> Result<Answer, Failed> {
         let sending = self.transport.send(self.sendable(prepared));
         let response = match within(self.clock.as_ref(), timeouts.first_byte, sending).await {
-            Some(sent) => sent.map_err(|error| Fault::of_transport(error, &self.name, Began::No))?,
+            Some(sent) => sent.map_err(|error| ProviderError::of_transport(error, &self.name, Began::No))?,
             None => {
                 let waited = format!("nothing came within {} s", timeouts.first_byte.as_secs_f64());
-                return Err(Fault::new(FaultKind::FirstByteTimeout, &self.name, waited).into());
+                return Err(ProviderError::new(ProviderErrorKind::FirstByteTimeout, &self.name, waited).into());
             }
         };
         if !(200..300).contains(&response.status) {
@@ -73,7 +73,7 @@ impl WireModel {
                 let losses = prepared.losses.iter().cloned().chain(more).collect();
                 Ok(Answer { losses, headers, request: Some(prepared.sent.clone()), ..answer })
             }
-            Err(fault) => Err(Fault { request_id: id, status: Some(status), headers, ..fault }.into()),
+            Err(error) => Err(ProviderError { request_id: id, status: Some(status), headers, ..error }.into()),
         }
     }
 
@@ -82,22 +82,22 @@ impl WireModel {
         mut response: HttpResponse,
         timeouts: Timeouts,
         deltas: &dyn Deltas,
-    ) -> Result<(Answer, Vec<Loss>), Fault> {
-        let unreadable = |Unreadable { kind, told }: Unreadable| Fault {
+    ) -> Result<(Answer, Vec<Loss>), ProviderError> {
+        let unreadable = |Unreadable { kind, told }: Unreadable| ProviderError {
             class: told.class,
-            ..Fault::new(kind, &self.name, told.message)
+            ..ProviderError::new(kind, &self.name, told.message)
         };
         let mut reader = Reader::new(self.wire, self.streaming, response.header("content-type")).map_err(unreadable)?;
         let keys = self.keys();
-        let mut telling = Telling::new(deltas, &keys);
+        let mut telling = DeltaForwarder::new(deltas, &keys);
         loop {
             match within(self.clock.as_ref(), timeouts.idle, response.body.next()).await {
                 Some(Some(Ok(chunk))) => telling.tell(reader.push(&chunk).map_err(unreadable)?),
-                Some(Some(Err(error))) => return Err(Fault::of_transport(error, &self.name, Began::Yes)),
+                Some(Some(Err(error))) => return Err(ProviderError::of_transport(error, &self.name, Began::Yes)),
                 Some(None) => break,
                 None => {
                     let waited = format!("nothing came for {} s", timeouts.idle.as_secs_f64());
-                    return Err(Fault::new(FaultKind::IdleTimeout, &self.name, waited));
+                    return Err(ProviderError::new(ProviderErrorKind::IdleTimeout, &self.name, waited));
                 }
             }
         }
@@ -106,7 +106,7 @@ impl WireModel {
         drop(telling);
         self.answered(body, &keys).map_err(|error| {
             let what = format!("it is not an answer of {}: {}", self.wire.spec().id, error.what());
-            Fault::new(FaultKind::Malformed, &self.name, what)
+            ProviderError::new(ProviderErrorKind::Malformed, &self.name, what)
         })
     }
 
@@ -114,24 +114,25 @@ impl WireModel {
     async fn refused(&self, response: HttpResponse, timeouts: Timeouts) -> Failed {
         let (status, headers) = (response.status, response.headers.clone());
         let text = |name: &str| headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-        let told = match FaultKind::of_status(status) {
-            FaultKind::Redirect => {
-                Told { message: format!("to {}", text("location").unwrap_or_default()), class: None }
+        let told = match ProviderErrorKind::of_status(status) {
+            ProviderErrorKind::Redirect => {
+                VendorMessage { message: format!("to {}", text("location").unwrap_or_default()), class: None }
             }
             _ => told(&self.error_body(response, timeouts).await),
         };
-        let kind = told.refined(FaultKind::of_status(status));
+        let kind = told.refined(ProviderErrorKind::of_status(status));
         let class = told.class.clone().or_else(|| text("x-amzn-errortype"));
+        // A vendor that no longer has the answer before this one: the whole history has to be sent.
         let forgotten = matches!(status, 400 | 404) && told.is_forgotten();
-        let fault = Fault {
+        let error = ProviderError {
             status: Some(status),
             class,
             request_id: request_id(&headers),
             headers: kept(&headers),
             retry_after: wait_of(&headers, self.clock.now()),
-            ..Fault::new(kind, &self.name, told.message)
+            ..ProviderError::new(kind, &self.name, told.message)
         };
-        Failed { fault, forgotten }
+        Failed { error, forgotten }
     }
 
     async fn error_body(&self, mut response: HttpResponse, timeouts: Timeouts) -> Vec<u8> {
@@ -158,17 +159,17 @@ impl Timeouts {
     }
 }
 
-impl From<Fault> for Failed {
-    fn from(fault: Fault) -> Failed {
-        Failed { fault, forgotten: false }
+impl From<ProviderError> for Failed {
+    fn from(error: ProviderError) -> Failed {
+        Failed { error, forgotten: false }
     }
 }
 
 /// What the body of an error says: its message where it is JSON, itself where it is a short text, nothing of a page.
-fn told(bytes: &[u8]) -> Told {
+fn told(bytes: &[u8]) -> VendorMessage {
     let text = String::from_utf8_lossy(bytes);
     let body = json::parse(&text).map(Node::into_json).ok();
-    if let Some(told) = body.as_ref().and_then(Told::of_body) {
+    if let Some(told) = body.as_ref().and_then(VendorMessage::of_body) {
         return told;
     }
     let line = text.trim().lines().next().unwrap_or_default().trim();
@@ -177,7 +178,7 @@ fn told(bytes: &[u8]) -> Told {
         (false, true) => "",
         (false, false) => line,
     };
-    Told { message: message.chars().take(300).collect(), class: None }
+    VendorMessage { message: message.chars().take(300).collect(), class: None }
 }
 
 /// How long the vendor wants us to wait.

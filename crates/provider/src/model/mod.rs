@@ -4,14 +4,14 @@ mod answer;
 mod ask;
 mod reading;
 mod request;
-mod settings;
 mod wait;
+mod wire_model;
 
 pub use request::Prepared;
-pub use settings::{Payload, Timeouts, WireModel};
+pub use wire_model::{Payload, Timeouts, WireModel};
 
+use turnkeep_runtime::port::BoxFuture;
 use turnkeep_runtime::port::{Answer, Deltas, Identity, Model, ModelError, Request};
-use turnkeep_store::BoxFuture;
 
 impl Model for WireModel {
     fn identity(&self) -> Identity {

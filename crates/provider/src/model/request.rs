@@ -1,13 +1,13 @@
 //! From a session to the request that asks for its next answer.
 
-use turnkeep_codec::EncodeOptions;
-use turnkeep_codec::wire::{Delivery, Outgoing};
+use turnkeep_codec::wire::{Outgoing, Wire};
+use turnkeep_codec::{EncodeOptions, format};
 use turnkeep_model::json::Json;
-use turnkeep_model::policy::{Places, Policy, Unit, Window};
+use turnkeep_model::policy::{OriginalPaths, Policy, Unit, Window};
 use turnkeep_model::{Block, Loss, Number, Session, canon};
 use turnkeep_runtime::port::{Request, SentRequest};
 
-use super::settings::WireModel;
+use super::wire_model::WireModel;
 use crate::address::{Streaming, address};
 use crate::auth::add;
 use crate::transport::{HeaderValue, HttpRequest, Method};
@@ -27,10 +27,6 @@ pub struct Prepared {
 
 /// Who encodes, as journals tell it.
 const ENCODER: &str = concat!("turnkeep ", env!("CARGO_PKG_VERSION"));
-
-/// Things that a vendor holds for us, by wire: hints that it may have forgotten.
-const HELD: &[(&str, &[&str])] =
-    &[("openai.responses", &["previous_response_id", "conversation"]), ("anthropic.messages", &["container"])];
 
 /// Whether what the vendor holds is referred to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,12 +53,9 @@ impl WireModel {
         options.as_request = true;
         options.variant.clone_from(&self.dialect);
         options.model = Some(self.model.clone());
+        options.family.clone_from(&self.family);
         options.account.clone_from(&self.account);
-        let delivery = match self.streaming {
-            Streaming::On => Delivery::Stream,
-            Streaming::Off => Delivery::Whole,
-        };
-        let outgoing = Outgoing::new(self.wire, &session, &options, delivery);
+        let outgoing = Outgoing::new(self.wire, &session, &options, self.streaming.into());
         let lacks = self.losses(&outgoing, &session);
         let losses = match limited {
             None => lacks,
@@ -73,7 +66,7 @@ impl WireModel {
         let body = outgoing.body;
         let url = address(
             self.provider,
-            self.wire.spec().id,
+            self.wire.contract(),
             &self.base_url,
             &self.model,
             self.api_version.as_deref(),
@@ -120,21 +113,19 @@ impl WireModel {
     }
 
     fn accepted(&self) -> &'static str {
-        match (self.streaming, self.wire.spec().id) {
-            (Streaming::Off, _) => "application/json",
-            (Streaming::On, "bedrock.converse") => "application/vnd.amazon.eventstream",
-            (Streaming::On, "ollama.chat") => "application/x-ndjson",
-            (Streaming::On, _) => "text/event-stream",
+        match self.streaming {
+            Streaming::Off => "application/json",
+            Streaming::On => self.wire.contract().framing.accept(),
         }
     }
 }
 
 /// Keeps as many exchanges before the one that is being answered as the session's own limit says, and all instructions. Says what was
 /// left out, and where what is left stood before.
-fn within_limit(session: &mut Session) -> Option<(Vec<Loss>, Places)> {
+fn within_limit(session: &mut Session) -> Option<(Vec<Loss>, OriginalPaths)> {
     let limit = session.options.limits.exchanges.as_ref().and_then(Number::as_u64).filter(|limit| *limit > 0)?;
     let window = Window::last(usize::try_from(limit).ok()?.saturating_add(1), Unit::Exchanges);
-    let mut places = Places::of(session);
+    let mut places = OriginalPaths::of(session);
     // A window that cannot be applied leaves the session as it is.
     let losses = window.apply(session).unwrap_or_default();
     places.after(&losses, session);
@@ -142,17 +133,18 @@ fn within_limit(session: &mut Session) -> Option<(Vec<Loss>, Places)> {
 }
 
 /// Whether a request refers to what the vendor holds.
-pub(super) fn refers(wire: &str, body: &Json) -> bool {
-    let keys = HELD.iter().find(|(id, _)| *id == wire).map_or(&[][..], |(_, keys)| keys);
+pub(super) fn refers(wire: &dyn Wire, body: &Json) -> bool {
+    let keys = wire.contract().held;
     body.as_object().is_some_and(|body| keys.iter().any(|key| body.get(key).is_some_and(|value| *value != Json::Null)))
 }
 
 /// Takes the references to what the vendor holds out of a session: its whole history is sent then.
 fn forget(session: &mut Session) {
-    for (wire, keys) in HELD {
-        if session.extra.part(wire).is_some() {
-            let fields = &mut session.extra.part_mut(wire).fields;
-            keys.iter().for_each(|key| drop(fields.remove(key)));
+    for wire in format::wires() {
+        let id = wire.spec().id;
+        if session.extra.part(id).is_some() {
+            let fields = &mut session.extra.part_mut(id).fields;
+            wire.contract().held.iter().for_each(|key| drop(fields.remove(key)));
         }
     }
 }

@@ -5,8 +5,8 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
+use turnkeep_runtime::port::BoxFuture;
 use turnkeep_runtime::port::Clock;
-use turnkeep_store::BoxFuture;
 
 /// What a future gives, if it does so in time. A future that is ready at once costs no timer.
 pub(super) async fn within<T>(clock: &dyn Clock, limit: Duration, future: impl Future<Output = T>) -> Option<T> {

@@ -1,11 +1,11 @@
 //! What a request asks.
 
-use turnkeep_codec::format;
-use turnkeep_codec::wire::Parts;
+use turnkeep_codec::wire::{Contract, Delivery, Naming, Parts, Wire};
 use turnkeep_model::json::{self, Json, Node, Object};
 use turnkeep_model::{Author, Block, Body, Part, Session, canon};
 
 use super::script::When;
+use crate::address::decoded;
 use crate::transport::HttpRequest;
 
 /// A request, understood.
@@ -20,32 +20,24 @@ pub(super) struct Asked {
     pub token: String,
 }
 
-/// How an answer is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Delivery {
-    Whole,
-    Streamed,
-}
-
 impl Asked {
     /// Reads a request of a wire; an error is what is wrong with it, in words.
-    pub(super) fn read(wire: &'static str, request: &HttpRequest) -> Result<Asked, String> {
+    pub(super) fn read(wire: &dyn Wire, request: &HttpRequest) -> Result<Asked, String> {
         let text = std::str::from_utf8(&request.body).map_err(|_| "the body is no text".to_owned())?;
         let body = json::parse(text).map(Node::into_json).map_err(|_| "the body is no JSON".to_owned())?;
         let Json::Object(mut body) = body else { return Err("the body is no object".to_owned()) };
         let token = canon::digest(&Json::Object(body.clone())).get(..24).unwrap_or_default().to_owned();
-        let delivery = delivery(wire, &request.url, &body);
+        let delivery = delivery(wire.contract(), &request.url, &body);
         let model = named_in(&request.url).or_else(|| body.get_str("model").map(std::borrow::Cow::into_owned));
         let model = model.unwrap_or_default();
-        match wire {
-            "bedrock.converse" if !body.contains("modelId") => body.push("modelId", model.as_str()),
-            "gemini.contents" if !body.contains("model") => body.push("model", model.as_str()),
-            _ => {}
+        if let Naming::Address(key) = wire.contract().naming
+            && !body.contains(key)
+        {
+            body.push(key, model.as_str());
         }
         let body = Json::Object(body);
         let parts = Parts { request: Some(body.clone()), response: None };
-        let codec = format::wire(wire).ok_or_else(|| format!("there is no wire `{wire}`"))?;
-        let (session, _) = codec.decode(parts).map_err(|error| error.what().to_owned())?;
+        let (session, _) = wire.decode(parts).map_err(|error| error.what().to_owned())?;
         Ok(Asked { body, session, model, delivery, token })
     }
 
@@ -96,17 +88,13 @@ fn part_text(part: &Part) -> String {
     }
 }
 
-fn delivery(wire: &str, url: &str, body: &Object) -> Delivery {
-    let flag = |key: &str| body.get(key).and_then(Json::as_bool);
-    let path = url.split('?').next().unwrap_or(url);
-    let is_streamed = match wire {
-        "gemini.contents" => path.ends_with(":streamGenerateContent"),
-        "bedrock.converse" => path.ends_with("/converse-stream"),
-        // Ollama streams unless told otherwise.
-        "ollama.chat" => flag("stream").unwrap_or(true),
-        _ => flag("stream").unwrap_or(false),
-    };
-    if is_streamed { Delivery::Streamed } else { Delivery::Whole }
+/// How the answer to a request is wanted: the address says so, or the body does.
+fn delivery(contract: &Contract, url: &str, body: &Object) -> Delivery {
+    let told = body.get("stream").and_then(Json::as_bool).map(|streams| match streams {
+        true => Delivery::Stream,
+        false => Delivery::Whole,
+    });
+    contract.route.delivery(url).or(told).unwrap_or(contract.default_delivery)
 }
 
 /// The model that an address names: `…/models/NAME:generateContent`, `…/model/NAME/converse`.
@@ -118,25 +106,5 @@ fn named_in(url: &str) -> Option<String> {
         (None, Some(rest)) => rest.split('/').next(),
         (None, None) => None,
     };
-    name.filter(|name| !name.is_empty()).map(unescaped)
-}
-
-fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, more)) = rest.split_first() {
-        let code = more.get(..2).filter(|_| *first == b'%');
-        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        match code {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = more.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = more;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    name.filter(|name| !name.is_empty()).map(decoded)
 }

@@ -1,7 +1,7 @@
 //! From YAML to a script.
 
 use regex_lite::Regex;
-use turnkeep_codec::wire::speak::Refusal;
+use turnkeep_codec::wire::mock::Refusal;
 use turnkeep_codec::yaml;
 use turnkeep_model::json::{Node, Value};
 use turnkeep_model::{Author, Block, CallId, Error, ErrorKind, FinishReason, Reasoning, Result, Text, ToolCall, Usage};

@@ -2,29 +2,31 @@
 
 use turnkeep_codec::Input;
 use turnkeep_codec::lint::{self, Severity, Strictness};
-use turnkeep_codec::wire::speak::{Refusal, seal};
+use turnkeep_codec::wire::Wire;
+use turnkeep_codec::wire::mock::{Refusal, seal};
 use turnkeep_model::{Body, Reasoning};
 
 use super::asked::Asked;
 use super::script::{Script, Signatures};
 
 /// Why a vendor refuses a request: the first rule that its history breaks.
-pub(super) fn refusal(wire: &'static str, profile: Option<&str>, asked: &Asked, script: &Script) -> Option<Refusal> {
+pub(super) fn refusal(wire: &dyn Wire, profile: Option<&str>, asked: &Asked, script: &Script) -> Option<Refusal> {
     broken_rule(wire, profile, asked).or_else(|| foreign_seal(wire, asked, script))
 }
 
-fn broken_rule(wire: &'static str, profile: Option<&str>, asked: &Asked) -> Option<Refusal> {
+fn broken_rule(wire: &dyn Wire, profile: Option<&str>, asked: &Asked) -> Option<Refusal> {
     let text = asked.body.to_text();
-    let target = profile.map_or_else(|| wire.to_owned(), |profile| format!("{wire}:{profile}"));
+    let id = wire.spec().id;
+    let target = profile.map_or_else(|| id.to_owned(), |profile| format!("{id}:{profile}"));
     let findings = lint::lint(Input::new(text.as_bytes()), &target, Strictness::Lax).ok()?;
     let broken = findings.into_iter().find(|finding| finding.severity == Severity::Error)?;
-    let rule = lint::rules(wire).into_iter().find(|rule| rule.id == broken.rule);
+    let rule = lint::rules(id).into_iter().find(|rule| rule.id == broken.rule);
     let message = rule.map_or_else(|| broken.what.clone(), |rule| rule.evidence.replace("{}", &broken.at));
     Some(refused(message))
 }
 
 /// Thinking that another vendor sealed, or nobody.
-fn foreign_seal(wire: &'static str, asked: &Asked, script: &Script) -> Option<Refusal> {
+fn foreign_seal(wire: &dyn Wire, asked: &Asked, script: &Script) -> Option<Refusal> {
     if script.signatures == Signatures::Any {
         return None;
     }
@@ -34,21 +36,13 @@ fn foreign_seal(wire: &'static str, asked: &Asked, script: &Script) -> Option<Re
     });
     let is_own = |given: &str, reasoning: &Reasoning| {
         let thought = reasoning.text.clone().unwrap_or_else(|| reasoning.summary.join("\n\n"));
-        given == seal(wire, &thought) || script.seals().any(|seal| seal == given)
+        given == seal(wire.spec().id, &thought) || script.seals().any(|seal| seal == given)
     };
     let mut foreign = thoughts.filter(|reasoning| {
         let seals = [&reasoning.signature, &reasoning.encrypted];
         seals.into_iter().flatten().any(|given| !is_own(given, reasoning))
     });
-    foreign.next().map(|_| refused(complaint(wire)))
-}
-
-fn complaint(wire: &str) -> &'static str {
-    match wire {
-        "openai.responses" => "The encrypted content for item rs_… could not be verified.",
-        "gemini.contents" => "Thought signature is not valid",
-        _ => "messages.1.content.0: Invalid `signature` in `thinking` block",
-    }
+    foreign.next().map(|_| refused(wire.mock().foreign_seal()))
 }
 
 fn refused(message: impl Into<String>) -> Refusal {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use regex_lite::Regex;
-use turnkeep_codec::wire::speak::Refusal;
+use turnkeep_codec::wire::mock::Refusal;
 use turnkeep_codec::{DecodeOptions, Input};
 use turnkeep_model::{Block, Body, FinishReason, Result, Session, Usage};
 

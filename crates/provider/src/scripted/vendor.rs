@@ -6,22 +6,23 @@ use std::time::Duration;
 
 use futures_util::stream;
 use turnkeep_codec::format;
-use turnkeep_codec::wire::speak::{Refusal, Speak, Speech, speaker};
+use turnkeep_codec::wire::mock::{MockAnswer, Refusal, VendorMock};
+use turnkeep_codec::wire::{Delivery, Wire};
 use turnkeep_model::json::Json;
 use turnkeep_model::{Block, Body as Content, CallId, Error, ErrorKind, Usage};
+use turnkeep_runtime::port::BoxFuture;
 use turnkeep_runtime::port::{Clock, SystemClock};
-use turnkeep_store::BoxFuture;
 
-use super::asked::{Asked, Delivery};
+use super::asked::Asked;
 use super::refuse;
 use super::script::{Failure, Pauses, Said, Script};
 use crate::transport::{Body, HttpRequest, HttpResponse, Transport, TransportError, TransportErrorKind};
 
 /// A vendor that answers from a script, on any of the wires.
 pub struct Scripted {
-    wire: &'static str,
+    wire: &'static dyn Wire,
     profile: Option<String>,
-    speaker: &'static dyn Speak,
+    mock: &'static dyn VendorMock,
     script: Script,
     clock: Arc<dyn Clock>,
     /// How often each request was made: what fails first succeeds later. Answers need no memory.
@@ -35,13 +36,13 @@ impl Scripted {
     /// `NotFound` where there is no such wire.
     pub fn new(wire: &str, script: Script) -> turnkeep_model::Result<Scripted> {
         let (id, profile) = wire.split_once(':').map_or((wire, None), |(id, profile)| (id, Some(profile.to_owned())));
-        let found = format::wire(id).map(|wire| wire.spec().id).zip(speaker(id));
-        let Some((wire, speaker)) = found else {
+        let Some(wire) = format::wire(id) else {
+            let known: Vec<_> = format::wires().map(|wire| wire.spec().id).collect();
             return Err(Error::new(ErrorKind::NotFound, format!("there is no wire `{id}`"))
-                .hint("wires: openai.chat, openai.responses, anthropic.messages, gemini.contents, ollama.chat, bedrock.converse"));
+                .hint(format!("wires: {}", known.join(", "))));
         };
         let clock = Arc::new(SystemClock);
-        Ok(Scripted { wire, profile, speaker, script, clock, tries: Mutex::default() })
+        Ok(Scripted { wire, profile, mock: wire.mock(), script, clock, tries: Mutex::default() })
     }
 
     /// The same, with waits by another clock than the system's.
@@ -92,26 +93,26 @@ impl Scripted {
 
     fn refused(&self, refusal: &Refusal, retry_after: Option<u64>) -> Reply {
         let mut headers = vec![header("content-type", "application/json")];
-        headers.extend(self.speaker.refusal_headers(refusal).into_iter().map(|(name, value)| header(name, value)));
+        headers.extend(self.mock.refusal_headers(refusal).into_iter().map(|(name, value)| header(name, value)));
         headers.extend(retry_after.map(|seconds| header("retry-after", seconds.to_string())));
-        let body = self.speaker.refusal(refusal).to_text().into_bytes();
+        let body = self.mock.refusal(refusal).to_text().into_bytes();
         Reply { status: refusal.status, headers, chunks: vec![Ok(body)], pauses: Pauses::default() }
     }
 
     fn reply(&self, asked: &Asked, said: &Said, failure: Option<Failure>) -> Reply {
-        let mut body = self.speaker.response(&self.speech(asked, said));
+        let mut body = self.mock.response(&self.mock_answer(asked, said));
         let (kind, chunks) = match asked.delivery {
             Delivery::Whole => ("application/json", whole(&body, failure)),
-            Delivery::Streamed => {
-                without_unasked_usage(self.wire, asked, &mut body);
-                (self.speaker.framing().media_type(), self.streamed(&body, failure))
+            Delivery::Stream => {
+                self.mock.trim_stream(&asked.body, &mut body);
+                (self.wire.contract().framing.media_type(), self.streamed(&body, failure))
             }
         };
         let headers = vec![header("content-type", kind), header("x-request-id", format!("req_{}", asked.token))];
         Reply { status: 200, headers, chunks, pauses: said.pauses }
     }
 
-    fn speech(&self, asked: &Asked, said: &Said) -> Speech {
+    fn mock_answer(&self, asked: &Asked, said: &Said) -> MockAnswer {
         let mut blocks = said.blocks.clone();
         for (index, block) in blocks.iter_mut().enumerate() {
             if let Content::ToolCall(call) = &mut block.body
@@ -120,7 +121,7 @@ impl Scripted {
                 call.call = CallId::given(self.call_id(&format!("{index:02}{}", asked.token)));
             }
         }
-        Speech {
+        MockAnswer {
             token: asked.token.clone(),
             model: self.script.model.clone().unwrap_or_else(|| asked.model.clone()),
             created: self.script.created,
@@ -134,17 +135,17 @@ impl Scripted {
     fn call_id(&self, token: &str) -> String {
         match self.profile.as_deref() {
             Some("mistral") => token.get(..9).unwrap_or(token).to_owned(),
-            _ => self.speaker.call_id(token),
+            _ => self.mock.call_id(token),
         }
     }
 
     fn streamed(&self, body: &Json, failure: Option<Failure>) -> Vec<Chunk> {
-        let framing = self.speaker.framing();
-        let events = self.speaker.events(body, self.script.piece);
+        let framing = self.wire.contract().framing;
+        let events = self.mock.events(body, self.script.piece);
         let bytes = |count: usize| events.iter().take(count).map(|event| Ok(framing.bytes(event)));
         match failure {
             Some(Failure::Late { after, refusal }) => {
-                let late = framing.bytes(&self.speaker.late_refusal(&refusal));
+                let late = framing.bytes(&self.mock.late_refusal(&refusal));
                 bytes(after).chain([Ok(late)]).collect()
             }
             Some(Failure::Cut { after }) => bytes(after).chain([Err(cut())]).collect(),
@@ -200,15 +201,6 @@ fn whole(body: &Json, failure: Option<Failure>) -> Vec<Chunk> {
         Some(Failure::Cut { .. } | Failure::Late { .. }) => vec![Ok(half), Err(cut())],
         Some(Failure::Malformed { .. }) => vec![Ok(half)],
         Some(Failure::Refused { .. } | Failure::Unreachable | Failure::Silent) | None => vec![Ok(bytes)],
-    }
-}
-
-/// Streams of the chat wire count only where they are asked to.
-fn without_unasked_usage(wire: &str, asked: &Asked, body: &mut Json) {
-    let options = asked.body.as_object().and_then(|body| body.get("stream_options")?.as_object());
-    let is_asked = options.and_then(|options| options.get("include_usage")?.as_bool()) == Some(true);
-    if let ("openai.chat", false, Json::Object(body)) = (wire, is_asked, body) {
-        body.remove("usage");
     }
 }
 

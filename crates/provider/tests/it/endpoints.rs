@@ -24,6 +24,7 @@ const ALL: &str = r#"
 id = "7"
 provider = "anthropic"
 model = "claude-sonnet-4-5"
+family = "claude-opus-4-6"
 account = "work"
 system = "Be brief."
 categories = ["chat", "exception"]
@@ -95,6 +96,41 @@ fn every_field_is_read() {
         (1000, Some("work"), Some("Be brief."))
     );
     assert_eq!((&claude.fallback, claude.place.1), (&vec!["local".to_owned()], 2));
+    assert_eq!(claude.family.as_deref(), Some("claude-opus-4-6"));
+}
+
+#[test]
+fn a_family_that_no_table_knows_is_refused_with_its_place() {
+    let text = "[endpoint.a]\nprovider = \"azure\"\nbase_url = \"https://a.b\"\nmodel = \"mine\"\nfamily = \"mine\"\n";
+    let error = read(text).err().unwrap();
+
+    assert_eq!(error.what(), "its `family` is not known: the table of models has no row for `mine`");
+    assert!(error.to_string().contains("turnkeep.toml:1: endpoint.a"), "{error}");
+    assert!(error.remedy().is_some_and(|remedy| remedy.contains("as its maker does")), "{error:?}");
+}
+
+#[test]
+fn the_family_of_a_deployment_says_which_settings_are_sent() {
+    let text = |family: &str| {
+        format!(
+            "[endpoint.a]\nprovider = \"openai-compatible\"\ndialect = \"azure\"\nbase_url = \"https://a.b\"\n\
+             model = \"mine\"\n{family}\noptions = {{ temperature = 0.5 }}\n"
+        )
+    };
+    let sent = |family: &str| {
+        let mut session = turnkeep_model::Session::default();
+        let blocks = vec![turnkeep_model::Block::text(turnkeep_model::Author::User, "Why?")];
+        session.turns.push(turnkeep_model::Turn { blocks, ..turnkeep_model::Turn::default() });
+        let endpoints = read(&text(family)).unwrap();
+        let endpoint = endpoints.find("a").unwrap();
+        let model = endpoint.model(Arc::new(vendor("openai.chat", "turnkeep_script: 1\nanswers: [hello]\n"))).unwrap();
+        let options = &endpoint.options;
+        let request = turnkeep_runtime::port::Request { session: &session, options, tools: &[], turn: 0 };
+        model.prepare(&request).body.to_text()
+    };
+    assert!(!sent("").contains("temperature"));
+    assert!(sent("family = \"gpt-4o\"").contains("\"temperature\":0.5"));
+    assert!(!sent("family = \"gpt-5\"").contains("temperature"));
 }
 
 #[test]

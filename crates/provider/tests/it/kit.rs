@@ -9,7 +9,7 @@ use turnkeep_codec::{DecodeOptions, Input, format};
 use turnkeep_model::{Author, Block, Media, Options, Session, ToolSpec, Turn};
 use turnkeep_provider::auth::Credentials;
 use turnkeep_provider::http::Http;
-use turnkeep_provider::{Fault, HttpOptions, Provider, Proxy, Secret, WireModel};
+use turnkeep_provider::{HttpOptions, Provider, ProviderError, Proxy, Secret, WireModel};
 use turnkeep_runtime::port::{Answer, Clock, Delta, Deltas, Request};
 use turnkeep_store::BoxFuture;
 
@@ -74,13 +74,13 @@ pub(crate) fn picture() -> Session {
 }
 
 /// Asks a model about a session.
-pub(crate) fn ask(model: &WireModel, session: &Session, deltas: &dyn Deltas) -> Result<Answer, Fault> {
+pub(crate) fn ask(model: &WireModel, session: &Session, deltas: &dyn Deltas) -> Result<Answer, ProviderError> {
     let tools: Vec<ToolSpec> = session.tools.clone();
     block_on(model.ask(Request { session, options: &session.options, tools: &tools, turn: 0 }, deltas))
 }
 
 /// Asks a model the question.
-pub(crate) fn asked(model: &WireModel) -> Result<Answer, Fault> {
+pub(crate) fn asked(model: &WireModel) -> Result<Answer, ProviderError> {
     ask(model, &question(), &turnkeep_runtime::port::NoDeltas)
 }
 

@@ -1,16 +1,16 @@
 //! Models behind HTTP, against servers on this machine, cassettes and scripts.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, reason = "tests say how much they tried")]
-#![allow(clippy::result_large_err, reason = "a fault is told in full")]
+#![allow(clippy::result_large_err, reason = "a error is told in full")]
 
 #[cfg(feature = "http")]
 mod agent;
 mod cassette;
 mod endpoints;
 #[cfg(feature = "http")]
-mod fallback;
+mod errors;
 #[cfg(feature = "http")]
-mod faults;
+mod fallback;
 #[cfg(feature = "http")]
 mod kit;
 #[cfg(feature = "http")]

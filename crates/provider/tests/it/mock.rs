@@ -8,7 +8,7 @@ use pollster::block_on;
 use turnkeep_model::{Block, Body, FinishReason, Part};
 use turnkeep_provider::auth::Credentials;
 use turnkeep_provider::{
-    Fault, FaultKind, Header, HeaderValue, Provider, Retry, Secret, Streaming, Timeouts, WireModel,
+    Header, HeaderValue, Provider, ProviderError, ProviderErrorKind, Retry, Secret, Streaming, Timeouts, WireModel,
 };
 use turnkeep_runtime::Recorder;
 use turnkeep_runtime::port::NoDeltas;
@@ -106,7 +106,7 @@ fn the_mock_answers_on_every_wire_with_thoughts_and_text() {
         let heard = Heard::default();
 
         let answer =
-            kit::ask(&door.model, &kit::question(), &heard).unwrap_or_else(|fault| panic!("{}: {fault}", door.name));
+            kit::ask(&door.model, &kit::question(), &heard).unwrap_or_else(|error| panic!("{}: {error}", door.name));
 
         let text = "Sunny, and it stays so until the evening.";
         let expected = door.thought("The sky is blue, and there is no wind.", text);
@@ -151,38 +151,38 @@ fn the_mock_takes_an_image_on_every_wire() {
     let doors = doors("the_mock_takes_an_image_on_every_wire");
     for door in &doors {
         let answer =
-            kit::ask(&door.model, &kit::picture(), &NoDeltas).unwrap_or_else(|fault| panic!("{}: {fault}", door.name));
+            kit::ask(&door.model, &kit::picture(), &NoDeltas).unwrap_or_else(|error| panic!("{}: {error}", door.name));
 
         assert_eq!(said(&answer.blocks), owned(&[("text", "A single dot.")]), "{}", door.name);
     }
     println!("{} images taken by the mock server", doors.len());
 }
 
-fn fault(model: &WireModel, text: &str) -> Fault {
+fn error(model: &WireModel, text: &str) -> ProviderError {
     kit::ask(model, &kit::said(text), &NoDeltas).unwrap_err()
 }
 
 #[test]
 fn errors_of_the_mock_are_told_on_every_wire() {
     let statuses = [
-        (400, FaultKind::Invalid),
-        (401, FaultKind::Unauthorized),
-        (403, FaultKind::Forbidden),
-        (404, FaultKind::NotFound),
-        (413, FaultKind::RequestTooLarge),
-        (429, FaultKind::RateLimited),
-        (500, FaultKind::ServerError),
-        (503, FaultKind::Unavailable),
-        (529, FaultKind::Overloaded),
+        (400, ProviderErrorKind::Invalid),
+        (401, ProviderErrorKind::Unauthorized),
+        (403, ProviderErrorKind::Forbidden),
+        (404, ProviderErrorKind::NotFound),
+        (413, ProviderErrorKind::RequestTooLarge),
+        (429, ProviderErrorKind::RateLimited),
+        (500, ProviderErrorKind::ServerError),
+        (503, ProviderErrorKind::Unavailable),
+        (529, ProviderErrorKind::Overloaded),
     ];
     let doors = doors("errors_of_the_mock_are_told_on_every_wire");
     for door in &doors {
         for (status, kind) in statuses {
-            let fault = fault(&door.model, &format!("answer with {status}"));
+            let error = error(&door.model, &format!("answer with {status}"));
 
             let wait = (status == 429).then_some(Duration::from_secs(7));
-            assert_eq!((fault.kind, fault.status, fault.retry_after), (kind, Some(status), wait), "{}", door.name);
-            assert_eq!(fault.message, "the vendor's words", "{}", door.name);
+            assert_eq!((error.kind, error.status, error.retry_after), (kind, Some(status), wait), "{}", door.name);
+            assert_eq!(error.message, "the vendor's words", "{}", door.name);
         }
     }
     println!("{} errors of the mock server told", doors.len() * statuses.len());
@@ -191,22 +191,22 @@ fn errors_of_the_mock_are_told_on_every_wire() {
 #[test]
 fn accidents_of_the_mock_are_told_on_every_wire() {
     let accidents = [
-        ("x-aimock-chaos-drop", "1", FaultKind::ServerError),
-        ("x-aimock-chaos-malformed", "1", FaultKind::Malformed),
-        ("x-aimock-chaos-ratelimit", "1", FaultKind::RateLimited),
-        ("x-aimock-chaos-disconnect", "1", FaultKind::Closed),
-        ("x-aimock-chaos-latency", "30000", FaultKind::FirstByteTimeout),
+        ("x-aimock-chaos-drop", "1", ProviderErrorKind::ServerError),
+        ("x-aimock-chaos-malformed", "1", ProviderErrorKind::Malformed),
+        ("x-aimock-chaos-ratelimit", "1", ProviderErrorKind::RateLimited),
+        ("x-aimock-chaos-disconnect", "1", ProviderErrorKind::Closed),
+        ("x-aimock-chaos-latency", "30000", ProviderErrorKind::FirstByteTimeout),
     ];
     let doors = doors("accidents_of_the_mock_are_told_on_every_wire");
     let impatient = Timeouts { first_byte: Duration::from_millis(300), ..Timeouts::default() };
     for door in &doors {
         for (name, value, kind) in accidents {
             let mut model = door.header(name, value);
-            if kind == FaultKind::FirstByteTimeout {
+            if kind == ProviderErrorKind::FirstByteTimeout {
                 model = model.with_timeouts(impatient);
             }
 
-            assert_eq!(fault(&model, "What is the weather?").kind, kind, "{}, {name}", door.name);
+            assert_eq!(error(&model, "What is the weather?").kind, kind, "{}, {name}", door.name);
         }
     }
     println!("{} accidents of the mock server told", doors.len() * accidents.len());
@@ -217,7 +217,7 @@ fn a_stream_that_the_mock_breaks_off_is_no_answer() {
     let mut doors = doors("a_stream_that_the_mock_breaks_off_is_no_answer");
     doors.retain(|door| door.streaming == Streaming::On);
     for door in &doors {
-        assert_eq!(fault(&door.model, "Please break off.").kind, FaultKind::Cut, "{}", door.name);
+        assert_eq!(error(&door.model, "Please break off.").kind, ProviderErrorKind::Cut, "{}", door.name);
     }
     println!("{} streams of the mock server broken off", doors.len());
 }

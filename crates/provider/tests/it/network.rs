@@ -1,6 +1,6 @@
 //! The network: compression, TLS, connections that are kept and that are closed.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use futures_util::StreamExt;
 use pollster::block_on;
 use turnkeep_provider::http::Http;
 use turnkeep_provider::{
-    FaultKind, HttpOptions, HttpRequest, Method, Proxy, Retry, Transport, TransportError, TransportErrorKind, WireModel,
+    HttpOptions, HttpRequest, Method, ProviderErrorKind, Proxy, Retry, Transport, TransportError, TransportErrorKind,
+    WireModel,
 };
 
 use crate::kit::{self, WIRES};
@@ -41,7 +42,7 @@ fn compressed_answers_are_read() {
             let server = Server::new([play.in_pieces(100)]);
             let model = kit::model(provider, &server.url).with_wire(wire).unwrap();
 
-            let answer = kit::asked(&model).unwrap_or_else(|fault| panic!("{wire} {name}: {fault}"));
+            let answer = kit::asked(&model).unwrap_or_else(|error| panic!("{wire} {name}: {error}"));
 
             assert_eq!(answer.blocks.len(), kit::answer_in(wire, &stream).blocks.len(), "{wire} {name}");
             let taken = server.seen()[0].header("accept-encoding").unwrap().to_owned();
@@ -76,9 +77,9 @@ fn a_server_that_nobody_vouches_for_is_not_asked() {
     let (server, _) = Server::with_tls([good()]);
     let options = HttpOptions { proxy: Proxy::Direct, ..HttpOptions::default() };
 
-    let fault = kit::asked(&over(&options, &server.url)).unwrap_err();
+    let error = kit::asked(&over(&options, &server.url)).unwrap_err();
 
-    assert_eq!((fault.kind, server.seen().len()), (FaultKind::Tls, 0), "{fault}");
+    assert_eq!((error.kind, server.seen().len()), (ProviderErrorKind::Tls, 0), "{error}");
 }
 
 #[test]
@@ -86,9 +87,9 @@ fn a_server_without_tls_is_told() {
     let server = Server::new([good()]);
     let options = HttpOptions { proxy: Proxy::Direct, ..HttpOptions::default() };
 
-    let fault = kit::asked(&over(&options, &server.url.replace("http://", "https://"))).unwrap_err();
+    let error = kit::asked(&over(&options, &server.url.replace("http://", "https://"))).unwrap_err();
 
-    assert_eq!(fault.kind, FaultKind::Tls, "{fault}");
+    assert_eq!(error.kind, ProviderErrorKind::Tls, "{error}");
 }
 
 #[test]
@@ -111,6 +112,74 @@ fn a_proxy_is_asked_instead() {
     kit::asked(&over(&options, "http://vendor.invalid")).unwrap();
 
     assert_eq!(proxy.seen()[0].line, "POST http://vendor.invalid/v1/chat/completions HTTP/1.1");
+}
+
+/// A proxy that makes one tunnel to whatever is asked for, and tells the head of the request for it.
+fn tunnelling() -> (String, std::sync::mpsc::Receiver<String>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (tell, heads) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            client.read_exact(&mut byte).unwrap();
+            head.extend(byte);
+        }
+        let head = String::from_utf8(head).unwrap();
+        let peer = head.split(' ').nth(1).unwrap().to_owned();
+        tell.send(head).unwrap();
+        let mut peer = std::net::TcpStream::connect(peer).unwrap();
+        client.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+        let (mut from_peer, mut to_client) = (peer.try_clone().unwrap(), client.try_clone().unwrap());
+        std::thread::spawn(move || std::io::copy(&mut from_peer, &mut to_client));
+        let _ = std::io::copy(&mut client, &mut peer);
+    });
+    (address.to_string(), heads)
+}
+
+#[test]
+fn a_proxy_makes_a_tunnel_to_a_server_with_tls() {
+    let (server, pem) = Server::with_tls([good()]);
+    let folder = tempfile::tempdir().unwrap();
+    let ca_file = folder.path().join("ca.pem");
+    std::fs::write(&ca_file, pem).unwrap();
+    let (address, heads) = tunnelling();
+    let proxy = Proxy::Url(format!("http://me:p%40ss@{address}"));
+    let options = HttpOptions { proxy, ca_file: Some(ca_file), ..HttpOptions::default() };
+
+    kit::asked(&over(&options, &server.url)).unwrap();
+
+    let head = heads.recv_timeout(PATIENCE).unwrap();
+    let peer = server.url.strip_prefix("https://").unwrap();
+    assert!(head.starts_with(&format!("CONNECT {peer} HTTP/1.1\r\n")), "{head}");
+    assert!(head.contains("Proxy-Authorization: Basic bWU6cEBzcw==\r\n"), "{head}");
+    assert!(server.seen()[0].header("proxy-authorization").is_none(), "the password is the proxy's");
+}
+
+#[test]
+fn a_proxy_is_shown_its_password_with_a_plain_request() {
+    let proxy = Server::new([good()]);
+    let url = proxy.url.replace("http://", "http://me:secret@");
+    let options = HttpOptions { proxy: Proxy::Url(url), ..HttpOptions::default() };
+
+    kit::asked(&over(&options, "http://vendor.invalid")).unwrap();
+
+    assert_eq!(proxy.seen()[0].header("proxy-authorization"), Some("Basic bWU6c2VjcmV0"));
+}
+
+#[test]
+fn proxies_that_cannot_be_used_are_told() {
+    let http = |url: &str| Http::new(&HttpOptions { proxy: Proxy::Url(url.to_owned()), ..HttpOptions::default() });
+
+    let error = http("not an address").unwrap_err();
+    assert_eq!(error.kind, TransportErrorKind::Request, "{error}");
+
+    let socks = http("socks5://127.0.0.1:1").unwrap();
+    let error = block_on(socks.send(request("http://vendor.invalid"))).unwrap_err();
+    assert_eq!(error.kind, TransportErrorKind::Connect, "{error}");
+    assert!(error.message.contains("`socks5` is not supported"), "{error}");
 }
 
 fn request(url: &str) -> HttpRequest {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use turnkeep_codec::{DecodeOptions, Input, format};
 use turnkeep_model::json::{Json, parse};
-use turnkeep_provider::FaultKind;
+use turnkeep_provider::ProviderErrorKind;
 
 use crate::kit::{self, WIRES};
 use crate::server::{Play, Server};
@@ -62,10 +62,10 @@ fn recorded_streams_give_the_same_answer_over_a_connection() {
                     assert_eq!((answer.finish, answer.usage), (expected.finish, expected.usage), "{wire} {id}");
                     same += 1;
                 }
-                Err(fault) if matches!(fault.kind, FaultKind::Cut | FaultKind::StreamError) => {
+                Err(error) if matches!(error.kind, ProviderErrorKind::Cut | ProviderErrorKind::StreamError) => {
                     cut.push((id, decoded.losses.len()));
                 }
-                Err(fault) => panic!("{wire} {id}: {fault}"),
+                Err(error) => panic!("{wire} {id}: {error}"),
             }
         }
         println!("{wire}: {same} streams read, {} broken off: {cut:?}", cut.len());

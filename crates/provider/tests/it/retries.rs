@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use turnkeep_provider::{Chance, FaultKind, Retry};
+use turnkeep_provider::{Jitter, ProviderErrorKind, Retry};
 
 use crate::kit::{self, Impatient};
 use crate::server::{End, Play, Server};
 
 struct Always(f64);
 
-impl Chance for Always {
+impl Jitter for Always {
     fn next(&self) -> f64 {
         self.0
     }
@@ -25,13 +25,13 @@ fn busy(status: u16) -> Play {
 }
 
 /// What came of asking, how long was waited in between, and how often it was sent.
-fn tried(plays: Vec<Play>) -> (Option<FaultKind>, Vec<Duration>, usize) {
+fn tried(plays: Vec<Play>) -> (Option<ProviderErrorKind>, Vec<Duration>, usize) {
     let server = Server::new(plays);
     let clock = Arc::new(Impatient::default());
-    let model = kit::model("groq", &server.url).with_clock(clock.clone()).with_chance(Arc::new(Always(1.0)));
+    let model = kit::model("groq", &server.url).with_clock(clock.clone()).with_jitter(Arc::new(Always(1.0)));
     let asked = kit::asked(&model);
     let waits = clock.0.lock().unwrap().clone();
-    (asked.err().map(|fault| fault.kind), waits, server.seen().len())
+    (asked.err().map(|error| error.kind), waits, server.seen().len())
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn what_may_pass_is_sent_again_after_longer_and_longer_waits() {
     let waits = [500, 1000, 2000].map(Duration::from_millis).to_vec();
 
     assert_eq!(tried(vec![busy(500), busy(503), busy(529), good()]), (None, waits.clone(), 4));
-    assert_eq!(tried(vec![busy(503)]), (Some(FaultKind::Unavailable), waits, 4));
+    assert_eq!(tried(vec![busy(503)]), (Some(ProviderErrorKind::Unavailable), waits, 4));
 }
 
 #[test]
@@ -56,20 +56,20 @@ fn a_vendor_says_how_long_to_wait() {
 fn a_wait_that_is_too_long_is_not_waited() {
     let play = busy(429).header("retry-after", "3600");
 
-    assert_eq!(tried(vec![play, good()]), (Some(FaultKind::RateLimited), vec![], 1));
+    assert_eq!(tried(vec![play, good()]), (Some(ProviderErrorKind::RateLimited), vec![], 1));
 }
 
 #[test]
 fn a_request_whose_answer_began_is_never_sent_again() {
     let begun = Play::new(200, "text/event-stream", "data: {\"id\":\"1\",\"choices\":[]}\n\n").ending(End::Cut);
 
-    assert_eq!(tried(vec![begun, good()]), (Some(FaultKind::Cut), vec![], 1));
+    assert_eq!(tried(vec![begun, good()]), (Some(ProviderErrorKind::Cut), vec![], 1));
 }
 
 #[test]
 fn a_request_that_is_wrong_is_not_sent_again() {
-    assert_eq!(tried(vec![busy(400), good()]), (Some(FaultKind::Invalid), vec![], 1));
-    assert_eq!(tried(vec![busy(401), good()]), (Some(FaultKind::Unauthorized), vec![], 1));
+    assert_eq!(tried(vec![busy(400), good()]), (Some(ProviderErrorKind::Invalid), vec![], 1));
+    assert_eq!(tried(vec![busy(401), good()]), (Some(ProviderErrorKind::Unauthorized), vec![], 1));
 }
 
 #[test]

@@ -35,13 +35,13 @@ fn a_key_is_in_no_error_and_no_journal_even_if_the_vendor_repeats_it() {
         let server = Server::new([play]);
         let header = Header { name: "x-more".into(), value: HeaderValue::Secret(Secret::new("planted-too")) };
         let model = kit::model("groq", &server.url).with_retry(Retry::never()).with_header(header);
-        let fault = kit::asked(&model).unwrap_err();
-        let error = turnkeep_runtime::port::ModelError::from(fault.clone());
+        let error = kit::asked(&model).unwrap_err();
+        let told = turnkeep_runtime::port::ModelError::from(error.clone());
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(turnkeep_store::Options::default()));
         let id = SessionId::new("s");
         let session = Session { id: Some(id.clone()), ..Session::default() };
         let mut recorder = block_on(Recorder::create(store.clone(), session, Ports::default())).unwrap();
-        let debug = format!("{model:?} {fault:?} {fault} {error:?} {error}");
+        let debug = format!("{model:?} {error:?} {error} {told:?} {told}");
         block_on(Agent::new(Arc::new(model)).with_retries(0).run(&mut recorder, "hi")).unwrap();
         let journal = block_on(store.journal(&id)).unwrap();
         let journal: String = journal.records().map(|record| format!("{record:?}\n")).collect();
@@ -166,7 +166,7 @@ fn an_error_that_repeats_the_key_in_another_spelling_is_scrubbed() {
     let body = format!(r#"{{"error":{{"message":"bad header Basic {encoded}","code":"x"}}}}"#);
     let server = Server::new([Play::json(401, &body)]);
 
-    let fault = kit::asked(&kit::model("groq", &server.url).with_retry(Retry::never())).unwrap_err();
+    let error = kit::asked(&kit::model("groq", &server.url).with_retry(Retry::never())).unwrap_err();
 
-    assert!(fault.message.starts_with("bad header Basic ****"), "{fault}");
+    assert!(error.message.starts_with("bad header Basic ****"), "{error}");
 }

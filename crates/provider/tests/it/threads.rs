@@ -22,8 +22,8 @@ fn the_user() {
     let transport = Arc::new(Http::new(&options).unwrap());
     let model = WireModel::new(provider, "m-1", transport).unwrap();
     let model = model.with_base_url("http://127.0.0.1:9").with_retry(Retry::never());
-    let fault = kit::asked(&model).unwrap_err();
-    println!("\nasked: {fault}");
+    let error = kit::asked(&model).unwrap_err();
+    println!("\nasked: {error}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn streams_are_read_whatever_pieces_they_come_in() {
             let model = kit::model(provider, &server.url).with_wire(wire).unwrap();
             let heard = Heard::default();
 
-            let answer = kit::ask(&model, &kit::question(), &heard).unwrap_or_else(|fault| panic!("{wire}: {fault}"));
+            let answer = kit::ask(&model, &kit::question(), &heard).unwrap_or_else(|error| panic!("{wire}: {error}"));
 
             assert_eq!(told(&answer), expected(wire, &stream), "{wire} in pieces of {size}");
             let text: String = answer.blocks.iter().filter_map(|block| block.body.as_text()).collect();

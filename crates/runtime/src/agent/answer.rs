@@ -1,5 +1,6 @@
 //! Recording what a model answers, with the intents of its calls.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use turnkeep_model::event::{
@@ -7,26 +8,27 @@ use turnkeep_model::event::{
     UsageAdded,
 };
 use turnkeep_model::{
-    Author, Block, Body, CallId, Event, Json, Ledger, Number, Object, Outcome, SessionId, Time, Timing, ToolCall,
-    Usage, canon,
+    Author, Block, Body, CallId, Event, Ledger, Number, Outcome, Session, Time, Timing, ToolCall, Usage, canon,
 };
 use turnkeep_store::Loaded;
 
-use super::ask::Given;
-use super::drive::Drive;
-use super::settings::{Agent, Duplicates};
-use super::told::refused;
+use super::ask::TimedAnswer;
+use super::run_loop::RunLoop;
+use super::{Agent, Duplicates};
 use crate::error::Result;
-use crate::human::{next_ordinal, next_turn, result_block};
+use crate::human::{approval_digest, key};
+use crate::input::next_turn;
+use crate::ordinals::next_ordinal;
 use crate::port::{Answer, Consent, Identity};
 use crate::recorder::Recorder;
+use crate::tool_result::{refused, result_block};
 
-impl Drive<'_> {
+impl RunLoop<'_> {
     /// Records an answer with the intents of its calls: one batch, before any of them runs.
-    pub(super) async fn record_answer(&mut self, turn: u32, given: Box<Given>) -> Result<()> {
+    pub(super) async fn record_answer(&mut self, turn: u32, given: Box<TimedAnswer>) -> Result<()> {
         let mut given = *given;
         self.name_calls(&mut given.answer);
-        let (agent, identity) = (self.agent, self.pace.model().identity());
+        let (agent, identity) = (self.agent, self.context.model().identity());
         self.recorder
             .record_with(|state, recorder| Ok(answering(agent, &identity, state, recorder, turn, &given)))
             .await?;
@@ -36,7 +38,10 @@ impl Drive<'_> {
 
     /// Every call has an id that no other call of the session has.
     fn name_calls(&self, answer: &mut Answer) {
-        let mut taken: Vec<CallId> = Vec::new();
+        if !answer.blocks.iter().any(|block| as_call(block).is_some()) {
+            return;
+        }
+        let mut taken = ids_in(self.recorder.session());
         for block in &mut answer.blocks {
             let Body::ToolCall(call) = &mut block.body else {
                 continue;
@@ -49,10 +54,20 @@ impl Drive<'_> {
             if id.as_given() != Some(&wanted) {
                 block.metadata.set("given_call_id", wanted);
             }
-            taken.push(id.clone());
+            taken.insert(id.clone());
             call.call = id;
         }
     }
+}
+
+/// The ids that calls and results of a session have. The ledger does not know calls that were refused, or made elsewhere.
+fn ids_in(session: &Session) -> HashSet<CallId> {
+    let id = |block: &Block| match &block.body {
+        Body::ToolCall(call) => Some(call.call.clone()),
+        Body::ToolResult(result) => Some(result.call.clone()),
+        _ => None,
+    };
+    session.blocks().filter_map(|(_, block)| id(block)).collect()
 }
 
 fn is_known(ledger: &Ledger, id: &CallId) -> bool {
@@ -73,7 +88,7 @@ fn answering(
     state: &Loaded,
     recorder: &Recorder,
     turn: u32,
-    given: &Given,
+    given: &TimedAnswer,
 ) -> Vec<Event> {
     let now = recorder.now();
     let mut events = Vec::new();
@@ -83,13 +98,13 @@ fn answering(
     }
     let ordinal = next_ordinal(&state.session, turn as usize + 1);
     let blocks = placed(&given.answer, ordinal, &now);
-    let calls: Vec<ToolCall> = blocks.iter().filter_map(as_call).cloned().collect();
-    events.extend(blocks.iter().map(|block| BlockAdded { turn, block: block.clone() }.into()));
+    events.extend(blocks.into_iter().map(|block| BlockAdded { turn, block }.into()));
     events.push(closed(identity, recorder, turn, given).into());
     events.extend(known_of(given, &state.ledger));
     events.push(one_request(&given.answer.usage));
-    for (call, place) in calls.iter().zip(ordinal.saturating_add(1)..) {
-        events.extend(fate(agent, state, recorder, turn, call, (place, &now)));
+    let calls = given.answer.blocks.iter().filter_map(as_call);
+    for (call, place) in calls.zip(ordinal.saturating_add(1)..) {
+        events.extend(call_events(agent, state, recorder, turn, call, (place, &now)));
     }
     events
 }
@@ -120,7 +135,7 @@ fn as_call(block: &Block) -> Option<&ToolCall> {
 }
 
 /// What is known of the request and the response besides the content, where there is anything.
-fn known_of(given: &Given, ledger: &Ledger) -> Vec<Event> {
+fn known_of(given: &TimedAnswer, ledger: &Ledger) -> Vec<Event> {
     let (answer, asking) = (&given.answer, &given.asking);
     let answered = (answer.request.is_some() || !answer.headers.is_empty()).then(|| {
         ModelAnswered {
@@ -137,7 +152,7 @@ fn known_of(given: &Given, ledger: &Ledger) -> Vec<Event> {
     answered.into_iter().chain(noted).collect()
 }
 
-fn closed(identity: &Identity, recorder: &Recorder, turn: u32, given: &Given) -> TurnClosed {
+fn closed(identity: &Identity, recorder: &Recorder, turn: u32, given: &TimedAnswer) -> TurnClosed {
     let identity = identity.clone();
     TurnClosed {
         turn,
@@ -160,7 +175,7 @@ fn closed(identity: &Identity, recorder: &Recorder, turn: u32, given: &Given) ->
 }
 
 /// What becomes of a call: an intent, a question to a person, or a refusal that never runs.
-fn fate(
+fn call_events(
     agent: &Agent,
     state: &Loaded,
     recorder: &Recorder,
@@ -182,11 +197,11 @@ fn fate(
     let duplicate_of = duplicate_of(state, call);
     let doubtful = duplicate_of.is_some() && effect == Effect::Once && agent.duplicates == Duplicates::AskHuman;
     match (tool.consent(), doubtful) {
-        (Consent::Needed { within }, _) => vec![asked(recorder, call, within, None).into()],
+        (Consent::Needed { within }, _) => vec![approval_request(recorder, call, within, None).into()],
         (Consent::NotNeeded, true) => {
             let earlier = duplicate_of.map(|earlier| earlier.to_string()).unwrap_or_default();
             let why = format!("call {earlier} asked for the same, and nobody knows whether it acted");
-            vec![asked(recorder, call, None, Some(why)).into()]
+            vec![approval_request(recorder, call, None, Some(why)).into()]
         }
         (Consent::NotNeeded, false) => vec![
             ToolIntended {
@@ -201,12 +216,7 @@ fn fate(
     }
 }
 
-/// The key of a call: the same for every attempt.
-pub(super) fn key(session: &SessionId, call: &CallId) -> String {
-    format!("{session}/{call}")
-}
-
-pub(super) fn asked(
+pub(super) fn approval_request(
     recorder: &Recorder,
     call: &ToolCall,
     within: Option<Duration>,
@@ -216,18 +226,10 @@ pub(super) fn asked(
     let end = within.and_then(|within| now.checked_add(within).ok());
     ApprovalAsked {
         call: call.call.clone(),
-        digest: shown(&call.name, &call.arguments),
+        digest: approval_digest(&call.name, &call.arguments),
         expires: end.map(Time::from_instant),
         reason,
     }
-}
-
-/// The digest of what a person is shown: the tool and its arguments.
-pub(crate) fn shown(tool: &str, arguments: &str) -> String {
-    let mut object = Object::new();
-    object.set("tool", tool);
-    object.set("arguments", arguments);
-    canon::digest(&Json::Object(object))
 }
 
 /// An earlier call of the same tool with equal arguments, whose outcome nobody knows.

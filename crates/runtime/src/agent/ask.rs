@@ -1,4 +1,4 @@
-//! Asking the model, again where it may answer later, and another where it cannot.
+//! Attempt the model, again where it may answer later, and another where it cannot.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -10,31 +10,31 @@ use turnkeep_model::{Block, Event, Number, Options, Seq, Session, Time};
 use turnkeep_store::Loaded;
 
 use super::answer::one_request;
-use super::drive::Drive;
-use super::partial::Arriving;
+use super::partial_answer::PartialAnswer;
+use super::run_loop::RunLoop;
 use crate::error::Result;
-use crate::human::next_turn;
+use crate::input::next_turn;
 use crate::port::{Answer, Cause, Identity, ModelError, Request, Tried};
 
 /// What came of asking.
-pub(super) enum Asked {
-    Answered(Box<Given>),
-    Failed(Box<Refused>),
+pub(super) enum AskOutcome {
+    Answered(Box<TimedAnswer>),
+    Failed(Box<FailedAttempt>),
     /// Someone asked to stop; what had arrived of the answer is recorded.
     Stopped,
 }
 
 /// An answer, and how long it took.
-pub(super) struct Given {
+pub(super) struct TimedAnswer {
     pub(super) answer: Answer,
-    pub(super) asking: Asking,
+    pub(super) asking: Attempt,
     pub(super) seconds: f64,
 }
 
 /// No answer, and why.
-pub(super) struct Refused {
+pub(super) struct FailedAttempt {
     pub(super) error: ModelError,
-    asking: Asking,
+    asking: Attempt,
     by: Identity,
     /// What had arrived of the answer.
     partial: Vec<Block>,
@@ -43,21 +43,21 @@ pub(super) struct Refused {
 }
 
 /// One question.
-pub(super) struct Asking {
+pub(super) struct Attempt {
     pub(super) turn: u32,
     pub(super) attempt: u32,
     pub(super) seq: Seq,
     pub(super) started: Time,
 }
 
-impl Refused {
+impl FailedAttempt {
     /// Why nobody answered, with every endpoint that was asked.
     pub(super) fn reason(&self) -> ModelError {
         Tried::error_of(&self.before.iter().cloned().chain([self.tried()]).collect::<Vec<_>>())
     }
 
     /// With the endpoints that were asked before.
-    fn after(mut self: Box<Refused>, before: Vec<Tried>) -> Box<Refused> {
+    fn after(mut self: Box<FailedAttempt>, before: Vec<Tried>) -> Box<FailedAttempt> {
         self.before = before;
         self
     }
@@ -89,67 +89,69 @@ impl Refused {
     }
 }
 
-impl Drive<'_> {
+impl RunLoop<'_> {
     /// Asks until there is an answer, no more tries, and nobody else to ask.
-    pub(super) async fn ask(&mut self, turn: u32) -> Result<Asked> {
+    pub(super) async fn ask(&mut self, turn: u32) -> Result<AskOutcome> {
         let (mut attempt, mut tries) = (0_u32, 0_u32);
         let mut tried = Vec::new();
         let mut failed = None;
         loop {
             (attempt, tries) = (attempt.saturating_add(1), tries.saturating_add(1));
             self.announce(turn, attempt, failed.as_deref()).await?;
-            let refused = match self.ask_once(turn, attempt).await {
-                Ok(given) => return Ok(Asked::Answered(given)),
-                Err(refused) => refused,
+            let failed_attempt = match self.ask_once(turn, attempt).await {
+                Ok(given) => return Ok(AskOutcome::Answered(given)),
+                Err(failed_attempt) => failed_attempt,
             };
-            let next = match refused.error.cause {
-                Cause::Stopped => Next::Stopped,
-                _ => self.after(&refused, tries).await,
+            let next = match failed_attempt.error.cause {
+                Cause::Stopped => AfterFailure::Stopped,
+                _ => self.after(&failed_attempt, tries).await,
             };
             match next {
-                Next::Again => {}
-                Next::Elsewhere => {
+                AfterFailure::Again => {}
+                AfterFailure::Elsewhere => {
                     tries = 0;
-                    tried.push(refused.tried());
+                    tried.push(failed_attempt.tried());
                 }
-                Next::Nobody => return Ok(Asked::Failed(refused.after(tried))),
-                Next::Stopped => {
-                    self.recorder.record_with(|state, _| Ok(refused.events(state))).await?;
-                    return Ok(Asked::Stopped);
+                AfterFailure::Nobody => return Ok(AskOutcome::Failed(failed_attempt.after(tried))),
+                AfterFailure::Stopped => {
+                    self.recorder.record_with(|state, _| Ok(failed_attempt.events(state))).await?;
+                    return Ok(AskOutcome::Stopped);
                 }
             }
-            failed = Some(refused);
+            failed = Some(failed_attempt);
         }
     }
 
     /// What to do after a try that failed; where it is worth waiting, that is done.
-    async fn after(&mut self, refused: &Refused, tries: u32) -> Next {
+    async fn after(&mut self, failed_attempt: &FailedAttempt, tries: u32) -> AfterFailure {
         // What had begun to arrive is not asked for again, here or elsewhere.
-        match refused.error.retry_after {
-            _ if !refused.partial.is_empty() => Next::Nobody,
+        match failed_attempt.error.retry_after {
+            _ if !failed_attempt.partial.is_empty() => AfterFailure::Nobody,
             Some(wait) if tries <= self.agent.retries => match self.wait_or_stop(wait).await {
-                Waited::Over => Next::Again,
-                Waited::Stopped => Next::Stopped,
+                Waited::Over => AfterFailure::Again,
+                Waited::Stopped => AfterFailure::Stopped,
             },
-            _ if refused.error.may_pass_elsewhere() && self.pace.failed_models < self.agent.fallbacks.len() => {
-                self.pace.failed_models += 1;
-                Next::Elsewhere
+            _ if failed_attempt.error.may_pass_elsewhere()
+                && self.context.failed_models < self.agent.fallbacks.len() =>
+            {
+                self.context.failed_models += 1;
+                AfterFailure::Elsewhere
             }
-            _ => Next::Nobody,
+            _ => AfterFailure::Nobody,
         }
     }
 
     /// Records that the model is about to be asked, which endpoint that is where it is another, and what came of the
     /// try before.
-    async fn announce(&mut self, turn: u32, attempt: u32, failed: Option<&Refused>) -> Result<()> {
+    async fn announce(&mut self, turn: u32, attempt: u32, failed: Option<&FailedAttempt>) -> Result<()> {
         let is_new = attempt > 1 || self.asked != Some(turn);
-        let pace = self.pace;
+        let context = self.context;
         self.recorder
             .record_with(|state, _| {
-                let mut events = failed.map(|refused| refused.events(state)).unwrap_or_default();
-                events.extend(pace.choice(&state.ledger));
+                let mut events = failed.map(|failed_attempt| failed_attempt.events(state)).unwrap_or_default();
+                events.extend(context.choice(&state.ledger));
                 if is_new {
-                    events.push(pace.asking(&state.session, turn, attempt, 0));
+                    events.push(context.asking(&state.session, turn, attempt, 0));
                 }
                 Ok(events)
             })
@@ -166,35 +168,35 @@ impl Drive<'_> {
         }
     }
 
-    async fn ask_once(&self, turn: u32, attempt: u32) -> std::result::Result<Box<Given>, Box<Refused>> {
+    async fn ask_once(&self, turn: u32, attempt: u32) -> std::result::Result<Box<TimedAnswer>, Box<FailedAttempt>> {
         let (session, clock) = (self.recorder.session(), &self.recorder.ports().clock);
-        let by = self.pace.model().identity();
+        let by = self.context.model().identity();
         let options = in_force(session, turn, &by.defaults);
         let request = Request { session, options: &options, tools: self.agent.tools.specs(), turn };
-        let arriving = Arriving::new(self.recorder.ports().hub.clone(), self.recorder.id().clone());
+        let arriving = PartialAnswer::new(self.recorder, turn, attempt);
         let began = clock.now();
-        let asking = Asking { turn, attempt, seq: self.recorder.seq(), started: Time::from_instant(began) };
+        let asking = Attempt { turn, attempt, seq: self.recorder.seq(), started: Time::from_instant(began) };
         // Making the future may panic as well as driving it.
-        let answer = AssertUnwindSafe(async { self.pace.model().answer(request, &arriving).await }).catch_unwind();
+        let answer = AssertUnwindSafe(async { self.context.model().answer(request, &arriving).await }).catch_unwind();
         let limit = self.agent.model_timeout;
         let waiting = async { limit_of(limit, clock.as_ref()).await };
         let stop = self.agent.stop.asked();
         let error = match select(Box::pin(answer), select(Box::pin(waiting), Box::pin(stop))).await {
             Either::Left((Ok(Ok(answer)), _)) => {
                 let seconds = crate::port::seconds(began, clock.now());
-                return Ok(Box::new(Given { answer, asking, seconds }));
+                return Ok(Box::new(TimedAnswer { answer, asking, seconds }));
             }
             Either::Right((Either::Right(_), _)) => ModelError::new(Cause::Stopped, "the answer was stopped"),
             Either::Left((Ok(Err(error)), _)) => error,
             Either::Left((Err(_), _)) => ModelError::fatal("the model's client panicked"),
             Either::Right((Either::Left(_), _)) => ModelError::new(Cause::TimedOut, "the model did not answer in time"),
         };
-        Err(Box::new(Refused { error, asking, by, partial: arriving.into_blocks(), before: Vec::new() }))
+        Err(Box::new(FailedAttempt { error, asking, by, partial: arriving.into_blocks(), before: Vec::new() }))
     }
 }
 
 /// What is done after a try that failed.
-enum Next {
+enum AfterFailure {
     /// The same model is asked again.
     Again,
     /// The next model is asked.

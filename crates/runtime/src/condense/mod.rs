@@ -3,24 +3,24 @@
 //! What can go wrong leaves the session as it was, and says why: a summariser that answers nonsense, is cut off, does not answer in time, or
 //! says more than what it summarises. A stored session keeps its originals: [`expanded`](turnkeep_model::expanded) gives them back.
 
-mod asked;
+mod model_summariser;
 mod reply;
 
-pub use asked::Asked;
+pub use model_summariser::ModelSummariser;
 pub use reply::read_reply;
 
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use turnkeep_model::event::SessionCondensed;
-use turnkeep_model::policy::condense::{self as policy, Nothing, Plan};
+use turnkeep_model::policy::condense::{self as policy, CondensePlan, NothingToCondense};
 use turnkeep_model::{Author, Block, ErrorKind, Event, Loss, Session, SessionId, Summary, Turn};
 use turnkeep_store::{BoxFuture, Store, StoreExt};
 
 use crate::error::{Error, Result};
 use crate::port::Clock;
 use crate::ports::Ports;
-use crate::recorder::post;
+use crate::post::post;
 
 /// How often a summariser is asked before the session stays as it is.
 const TRIES: usize = 2;
@@ -55,7 +55,7 @@ pub struct Task<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
     /// How far.
-    pub plan: policy::Settings,
+    pub plan: policy::CondenseSettings,
     /// How long the summariser may take.
     pub patience: Duration,
     /// Counts tokens.
@@ -64,7 +64,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { plan: policy::Settings::default(), patience: PATIENCE, count: policy::estimate }
+        Settings { plan: policy::CondenseSettings::default(), patience: PATIENCE, count: policy::estimate }
     }
 }
 
@@ -89,7 +89,7 @@ pub enum Outcome {
     /// Older turns have a summary.
     Condensed(Condensed),
     /// There is nothing to condense.
-    Nothing(Nothing),
+    Nothing(NothingToCondense),
     /// The summariser failed, and the session is as it was.
     Failed(String),
 }
@@ -98,7 +98,7 @@ pub enum Outcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condensed {
     /// What it stands for.
-    pub plan: Plan,
+    pub plan: CondensePlan,
     /// The summary.
     pub summary: Summary,
     /// Who summarised.
@@ -113,7 +113,7 @@ impl Condensed {
 
     /// What a journal says of it.
     pub fn event(&self) -> Event {
-        let Plan { from, to, .. } = self.plan;
+        let CondensePlan { from, to, .. } = self.plan;
         let summary = Summary { from: Some(from), to: Some(to), ..self.summary.clone() };
         SessionCondensed { from, to, block: Block::new(Author::User, summary), by: Some(self.by.clone()) }.into()
     }

@@ -1,11 +1,11 @@
 //! The port that answers.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 use turnkeep_model::event::{Cause, EndpointChosen, SentRequest};
-use turnkeep_model::{Block, Finish, Json, Loss, Options, Session, ToolSpec, Usage};
+use turnkeep_model::{Block, CallId, Finish, Json, Loss, Options, Session, ToolCall, ToolSpec, Usage};
 use turnkeep_store::BoxFuture;
 
 /// Something that answers: a vendor's model, a local one, a script.
@@ -23,6 +23,20 @@ pub trait Model: Send + Sync {
         request: Request<'a>,
         deltas: &'a dyn Deltas,
     ) -> BoxFuture<'a, std::result::Result<Answer, ModelError>>;
+}
+
+impl<M: Model + ?Sized> Model for Arc<M> {
+    fn identity(&self) -> Identity {
+        (**self).identity()
+    }
+
+    fn answer<'a>(
+        &'a self,
+        request: Request<'a>,
+        deltas: &'a dyn Deltas,
+    ) -> BoxFuture<'a, std::result::Result<Answer, ModelError>> {
+        (**self).answer(request, deltas)
+    }
 }
 
 /// Who answers, as turns remember it.
@@ -100,6 +114,12 @@ impl Answer {
     pub fn text(text: impl Into<String>) -> Answer {
         let block = Block::text(turnkeep_model::Author::Assistant, text);
         Answer { blocks: vec![block], ..Answer::default() }
+    }
+
+    /// An answer that calls a tool, for scripts and tests.
+    pub fn calling(call: &str, tool: &str, arguments: impl Into<String>) -> Answer {
+        let call = ToolCall { call: CallId::given(call), name: tool.to_owned(), arguments: arguments.into() };
+        Answer { blocks: vec![Block::new(turnkeep_model::Author::Assistant, call)], ..Answer::default() }
     }
 }
 
@@ -221,7 +241,7 @@ impl ModelError {
     }
 
     /// Whether another endpoint is asked the same question, where the user named one: this one cannot be reached, has too much to do,
-    /// or does not accept the key. A request that is wrong here is wrong there. See [`Begun`] for answers that had begun.
+    /// or does not accept the key. A request that is wrong here is wrong there.
     pub fn may_pass_elsewhere(&self) -> bool {
         use Cause::{Auth, Overloaded, RateLimited, TimedOut, Unavailable};
         matches!(self.cause, Unavailable | RateLimited | Overloaded | TimedOut | Auth)
@@ -230,16 +250,16 @@ impl ModelError {
 
 /// An endpoint that was asked, and why it did not answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tried {
+pub(crate) struct Tried {
     /// Who was asked.
-    pub by: Identity,
+    pub(crate) by: Identity,
     /// Why there is no answer.
-    pub error: ModelError,
+    pub(crate) error: ModelError,
 }
 
 impl Tried {
     /// The error of the last endpoint. Where others were asked before it, the message names every one and what it answered.
-    pub fn error_of(all: &[Tried]) -> ModelError {
+    pub(crate) fn error_of(all: &[Tried]) -> ModelError {
         match all {
             [] => ModelError::fatal("there is no model to ask"),
             [only] => only.error.clone(),
@@ -250,31 +270,6 @@ impl Tried {
                 ModelError { message, ..last.error.clone() }
             }
         }
-    }
-}
-
-/// Passes pieces of an answer on, and remembers that it began: then nobody else is asked, or the same text would be shown twice.
-pub struct Begun<'a> {
-    inner: &'a dyn Deltas,
-    began: AtomicBool,
-}
-
-impl<'a> Begun<'a> {
-    /// Passes pieces on to `inner`.
-    pub fn new(inner: &'a dyn Deltas) -> Begun<'a> {
-        Begun { inner, began: AtomicBool::new(false) }
-    }
-
-    /// Whether a piece arrived.
-    pub fn has_begun(&self) -> bool {
-        self.began.load(Ordering::Relaxed)
-    }
-}
-
-impl Deltas for Begun<'_> {
-    fn delta(&self, delta: Delta) {
-        self.began.store(true, Ordering::Relaxed);
-        self.inner.delta(delta);
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) struct Subscriber {
 
 /// A subscriber that failed; the others heard the event all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SubscriberFailure {
     /// What went wrong.
     pub why: String,
@@ -23,7 +24,7 @@ impl Reducers {
     /// Registers someone who hears of `event`s of a type, after what they changed is durable. Subscribers hear in the
     /// order they were registered; one that fails or panics keeps nothing from the others.
     #[must_use]
-    pub fn hears<E: Send + Sync + 'static>(
+    pub fn subscribe<E: Send + Sync + 'static>(
         mut self,
         hear: impl Fn(&E) -> std::result::Result<(), String> + Send + Sync + 'static,
     ) -> Reducers {

@@ -10,7 +10,7 @@ use turnkeep_model::{Effort, ErrorKind, Number, Options, Outcome, Session, Statu
 use turnkeep_runtime::port::{
     Answer, Cause, Deltas, Identity, Model, ModelError, Request, Settings, ToolError, ToolOutput,
 };
-use turnkeep_runtime::{Agent, Input, Recorder, Stop, say};
+use turnkeep_runtime::{Agent, Input, Recorder, StopSignal, say};
 use turnkeep_store::{BoxFuture, StoreExt};
 
 use crate::bad::hanging;
@@ -212,7 +212,7 @@ fn a_message_from_elsewhere_while_tools_run_is_kept_in_order_and_answered() {
 
 #[test]
 fn a_stop_that_is_asked_for_ends_the_run_and_keeps_the_session_whole() {
-    let stop = Stop::default();
+    let stop = StopSignal::default();
     let asking = stop.clone();
     let tool = Fake::new("stop", Effect::Pure, move |_| {
         asking.ask();
@@ -397,7 +397,7 @@ fn a_guard_says_which_sessions_take_something_new() {
         block_on(agent.run(&mut recorder, "one")).unwrap();
         assert!(block_on(agent.run(&mut recorder, "two")).is_ok());
     }
-    let stop = Stop::default();
+    let stop = StopSignal::default();
     stop.ask();
     let stopping =
         agent(vec![calling(&[("a", "act", "{}")])], vec![Fake::acting("act", Effect::Pure, &World::default())]);
@@ -435,7 +435,7 @@ fn budgets_and_deadlines_count_over_runs_and_nothing_twice() {
         (|limits| limits.deadline = Some("2027-01-15T08:00:05Z".into()), StopReason::TimeLimit),
     ];
     for ((limit, reason), id) in limits.into_iter().zip(["tokens", "cost", "deadline"]) {
-        let stop = Stop::default();
+        let stop = StopSignal::default();
         let (asking, moving) = (stop.clone(), clock.clone());
         let tool = move |stops: bool| {
             let (asking, moving) = (asking.clone(), moving.clone());

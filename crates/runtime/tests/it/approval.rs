@@ -1,15 +1,15 @@
 //! Consent, and decisions about calls that may have acted.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pollster::block_on;
 use turnkeep_model::event::Effect;
-use turnkeep_model::{CallId, ErrorKind, SessionId, Status};
-use turnkeep_runtime::human::{Judgement, Knowledge, decide, resolve};
-use turnkeep_runtime::port::{Answer, Consent, Found, ToolOutput};
-use turnkeep_runtime::{Agent, Duplicates, Ports, Recorder, Stopped, Unsure, WaitingFor};
-use turnkeep_store::Store;
+use turnkeep_model::{CallId, ErrorKind, Json, SessionId, Status};
+use turnkeep_runtime::human::{ConsentDecision, KnownOutcome, decide, resolve};
+use turnkeep_runtime::port::{Answer, Consent, FnTool, Found, Probe, ToolContext, ToolError, ToolOutput};
+use turnkeep_runtime::{Agent, Duplicates, Ports, Recorder, Stopped, Tools, Unsure, WaitingFor};
+use turnkeep_store::{BoxFuture, Store};
 
 use crate::kit::{Fake, TestClock, World, agent, calling, clock, history, memory, ports_with};
 
@@ -52,11 +52,11 @@ impl Scene {
         (stopped, history(recorder.session()))
     }
 
-    fn decide(&self, judgement: &Judgement) -> turnkeep_runtime::Result<turnkeep_model::Seq> {
+    fn decide(&self, judgement: &ConsentDecision) -> turnkeep_runtime::Result<turnkeep_model::Seq> {
         block_on(decide(&*self.store, &self.id(), &CallId::given("c"), judgement, &self.ports()))
     }
 
-    fn resolve(&self, knowledge: &Knowledge) {
+    fn resolve(&self, knowledge: &KnownOutcome) {
         block_on(resolve(&*self.store, &self.id(), &CallId::given("c"), knowledge, Some("me"), &self.ports())).unwrap();
     }
 }
@@ -78,7 +78,7 @@ fn a_call_waits_and_runs_once_it_is_approved() {
     assert_eq!(waits_for(&scene.resume().0), Some(WaitingFor::Consent));
     assert_eq!(scene.world.total(), 0);
 
-    scene.decide(&Judgement::approve()).unwrap();
+    scene.decide(&ConsentDecision::approve()).unwrap();
     let (stopped, _) = scene.resume();
 
     assert_eq!(stopped.text.as_deref(), Some("done"));
@@ -89,7 +89,7 @@ fn a_call_waits_and_runs_once_it_is_approved() {
 fn a_denied_call_is_told_to_be_denied() {
     let scene = Scene::new(consenting(None), vec![Answer::text("pity")]);
     scene.start();
-    scene.decide(&Judgement::deny("too expensive")).unwrap();
+    scene.decide(&ConsentDecision::deny("too expensive")).unwrap();
 
     let (_, history) = scene.resume();
 
@@ -102,7 +102,7 @@ fn edited_arguments_are_checked_against_the_schema_too() {
     let scene = Scene::new(consenting(None), vec![Answer::text("ok")]);
     scene.start();
 
-    let refused = scene.decide(&Judgement::edit(r#"{"n":"two"}"#)).unwrap_err();
+    let refused = scene.decide(&ConsentDecision::edit(r#"{"n":"two"}"#)).unwrap_err();
 
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     assert_eq!(
@@ -110,7 +110,7 @@ fn edited_arguments_are_checked_against_the_schema_too() {
         "session s: the edited arguments do not follow the schema: /n must be integer, and is a string"
     );
     assert_eq!(waits_for(&scene.resume().0), Some(WaitingFor::Consent), "nothing was recorded");
-    scene.decide(&Judgement::edit(r#"{"n":2}"#)).unwrap();
+    scene.decide(&ConsentDecision::edit(r#"{"n":2}"#)).unwrap();
     assert_eq!(scene.resume().0.text.as_deref(), Some("ok"));
 }
 
@@ -118,12 +118,12 @@ fn edited_arguments_are_checked_against_the_schema_too() {
 fn a_decision_is_bound_to_what_was_shown_made_once_and_in_time() {
     let scene = Scene::new(consenting(Some(Duration::from_secs(10))), vec![Answer::text("ok")]);
     scene.start();
-    let stale = Judgement { digest: Some("something else".into()), ..Judgement::approve() };
+    let stale = ConsentDecision { digest: Some("something else".into()), ..ConsentDecision::approve() };
 
     assert_eq!(scene.decide(&stale).unwrap_err().kind(), ErrorKind::Mismatch);
-    assert_eq!(scene.decide(&Judgement::edit("{not json")).unwrap_err().kind(), ErrorKind::Unsupported);
-    scene.decide(&Judgement::approve()).unwrap();
-    assert_eq!(scene.decide(&Judgement::deny("no")).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(scene.decide(&ConsentDecision::edit("{not json")).unwrap_err().kind(), ErrorKind::Unsupported);
+    scene.decide(&ConsentDecision::approve()).unwrap();
+    assert_eq!(scene.decide(&ConsentDecision::deny("no")).unwrap_err().kind(), ErrorKind::Conflict);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn consent_that_comes_too_late_is_refused_and_the_session_goes_on() {
     scene.start();
     scene.clock.advance(Duration::from_secs(11));
 
-    assert_eq!(scene.decide(&Judgement::approve()).unwrap_err().kind(), ErrorKind::Mismatch);
+    assert_eq!(scene.decide(&ConsentDecision::approve()).unwrap_err().kind(), ErrorKind::Mismatch);
     let (stopped, history) = scene.resume();
 
     assert_eq!(stopped.text.as_deref(), Some("ok"));
@@ -144,17 +144,17 @@ fn consent_that_comes_too_late_is_refused_and_the_session_goes_on() {
 fn a_call_that_waits_for_consent_is_not_resolved_and_one_with_an_outcome_not_decided() {
     let scene = Scene::new(consenting(None), vec![Answer::text("ok")]);
     scene.start();
-    let resolved = |knowledge: &Knowledge| {
+    let resolved = |knowledge: &KnownOutcome| {
         block_on(resolve(&*scene.store, &scene.id(), &CallId::given("c"), knowledge, None, &scene.ports()))
     };
 
-    for knowledge in [Knowledge::Retry, Knowledge::Skip, Knowledge::Done(ToolOutput::text("x"))] {
+    for knowledge in [KnownOutcome::Retry, KnownOutcome::Skip, KnownOutcome::Done(ToolOutput::text("x"))] {
         assert_eq!(resolved(&knowledge).unwrap_err().kind(), ErrorKind::Conflict, "{knowledge:?}");
     }
-    scene.decide(&Judgement::approve()).unwrap();
+    scene.decide(&ConsentDecision::approve()).unwrap();
     scene.resume();
-    assert_eq!(scene.decide(&Judgement::deny("late")).unwrap_err().kind(), ErrorKind::Conflict);
-    assert_eq!(resolved(&Knowledge::Skip).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(scene.decide(&ConsentDecision::deny("late")).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(resolved(&KnownOutcome::Skip).unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(scene.world.acted("c"), 1);
 }
 
@@ -165,7 +165,7 @@ fn a_call_of_a_session_from_elsewhere_can_be_resolved() {
         blocks: vec![turnkeep_model::Block::new(turnkeep_model::Author::Assistant, call)],
         ..Default::default()
     };
-    for (knowledge, told, acted) in [(Knowledge::Retry, "success", 1), (Knowledge::Skip, "interrupted", 0)] {
+    for (knowledge, told, acted) in [(KnownOutcome::Retry, "success", 1), (KnownOutcome::Skip, "interrupted", 0)] {
         let scene = Scene::new(|_| (), vec![Answer::text("ok")]);
         let mut session = scene.agent.session();
         (session.id, session.turns) = (Some(scene.id()), vec![turn.clone()]);
@@ -186,7 +186,7 @@ fn a_result_that_someone_gave_while_the_tool_ran_stands_alone() {
     let scene = Scene::new(|_| (), vec![Answer::text("ok")]);
     let (store, ports) = (scene.store.clone(), scene.ports());
     let tool = Fake::new("act", Effect::Once, move |context| {
-        let known = Knowledge::Done(ToolOutput::text("a person saw it"));
+        let known = KnownOutcome::Done(ToolOutput::text("a person saw it"));
         block_on(resolve(&*store, &context.session, &context.call_id, &known, None, &ports)).unwrap();
         Ok(ToolOutput::text("the tool says so too"))
     });
@@ -220,7 +220,7 @@ fn a_call_that_may_have_acted_waits_for_someone_who_knows() {
 
     assert_eq!(waits_for(&scene.start()), Some(WaitingFor::Outcome));
     assert_eq!(waits_for(&scene.resume().0), Some(WaitingFor::Outcome));
-    scene.resolve(&Knowledge::Done(ToolOutput::text("charged, says the bank")));
+    scene.resolve(&KnownOutcome::Done(ToolOutput::text("charged, says the bank")));
     let (stopped, history) = scene.resume();
 
     assert_eq!(stopped.text.as_deref(), Some("ok"));
@@ -232,7 +232,7 @@ fn a_call_that_may_have_acted_waits_for_someone_who_knows() {
 fn a_call_that_is_known_not_to_have_acted_is_made_again() {
     let scene = Scene::new(dying, vec![Answer::text("ok")]);
     scene.start();
-    scene.resolve(&Knowledge::Retry);
+    scene.resolve(&KnownOutcome::Retry);
 
     let (_, history) = scene.resume();
 
@@ -251,7 +251,7 @@ fn a_call_that_is_given_up_is_undone_and_told_to_be_unknown() {
         vec![Answer::text("ok")],
     );
     scene.start();
-    scene.resolve(&Knowledge::Skip);
+    scene.resolve(&KnownOutcome::Skip);
 
     let (_, history) = scene.resume();
 
@@ -302,4 +302,38 @@ fn a_repetition_of_what_may_have_been_done_is_shown_to_a_person() {
 
     assert_eq!(scene.start().text.as_deref(), Some("ok"));
     assert_eq!(scene.world.acted("d"), 1);
+}
+
+/// Knows that nothing was done, and notes what it was asked about.
+struct NothingDone(Arc<Mutex<Vec<String>>>);
+
+impl Probe for NothingDone {
+    fn probe<'a>(&'a self, arguments: &'a Json, _: &'a ToolContext) -> BoxFuture<'a, Result<Found, ToolError>> {
+        self.0.lock().unwrap().push(format!("looked for {}", arguments.to_text()));
+        Box::pin(async { Ok(Found::NotDone) })
+    }
+}
+
+#[test]
+fn a_call_that_did_not_act_is_looked_for_and_made_again_with_the_arguments_that_a_person_wrote() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let called = seen.clone();
+    let tool = FnTool::new("act", "", Json::Null, Effect::Once, move |arguments, _| {
+        let mut seen = called.lock().unwrap();
+        seen.push(format!("called with {}", arguments.to_text()));
+        let dies = seen.len() == 1;
+        drop(seen);
+        Box::pin(async move { if dies { panic!("the process dies") } else { Ok(ToolOutput::text("done")) } })
+    });
+    let tool = tool.with_consent(Consent::Needed { within: None }).with_probe(NothingDone(seen.clone()));
+    let mut scene = Scene::new(|_| {}, Vec::new());
+    let answers = crate::kit::script(vec![calling(&[("c", "act", ARGUMENTS)]), Answer::text("done")]);
+    scene.agent = Agent::new(answers).with_tools(Tools::new([Arc::new(tool) as _]).unwrap());
+    scene.start();
+    scene.decide(&ConsentDecision::edit(r#"{"n":2}"#)).unwrap();
+
+    let (stopped, _) = scene.resume();
+
+    assert_eq!(stopped.text.as_deref(), Some("done"));
+    assert_eq!(*seen.lock().unwrap(), [r#"called with {"n":2}"#, r#"looked for {"n":2}"#, r#"called with {"n":2}"#]);
 }

@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use pollster::block_on;
 use turnkeep_model::event::Effect;
-use turnkeep_model::{ErrorKind, Outcome, Status, StopReason};
-use turnkeep_runtime::Agent;
-use turnkeep_runtime::port::{Answer, Deltas, Identity, Model, ModelError, Request, Settings, ToolError, ToolOutput};
+use turnkeep_model::{Author, Block, CallId, ErrorKind, Outcome, Session, Status, StopReason, ToolResult, Turn};
+use turnkeep_runtime::port::{
+    Answer, Deltas, Found, Identity, Model, ModelError, Request, Settings, ToolError, ToolOutput,
+};
+use turnkeep_runtime::{Agent, Recorder};
 use turnkeep_store::BoxFuture;
 
 use crate::agent::begun;
-use crate::kit::{Fake, World, agent, calling, history};
+use crate::kit::{Fake, World, agent, calling, history, memory, ports};
 
 #[test]
 fn a_call_that_cannot_be_made_is_told_and_never_run() {
@@ -227,4 +229,64 @@ fn a_probe_and_an_undoing_that_hang_are_cut_off() {
     assert_eq!(stopped.text.as_deref(), Some("ok"));
     let told = &history(recorder.session())[2];
     assert!(told.ends_with("Undoing it was tried, and failed: it took too long."), "{told}");
+}
+
+/// The calls of a session that came from elsewhere, or that were refused, have no intents: their ids are taken all the
+/// same.
+#[test]
+fn a_call_whose_id_an_earlier_call_has_is_not_taken_for_it_after_a_crash() {
+    let refused = calling(&[("c1", "charge", r#"{"no":"such"}"#)]);
+    let again = calling(&[("c1", "charge", "{}")]);
+    let dies = || Fake::new("charge", Effect::Once, |_| panic!("the process dies"));
+    let earlier = agent(vec![refused.clone(), again.clone()], vec![dies()]);
+    let done = ToolResult {
+        call: CallId::given("c1"),
+        name: Some("charge".into()),
+        parts: Vec::new(),
+        error: None,
+        is_error: None,
+        outcome: Some(Outcome::Success),
+    };
+    let elsewhere = Session {
+        turns: vec![Turn {
+            blocks: vec![
+                Block::text(Author::User, "go"),
+                again.blocks[0].clone(),
+                Block::new(Author::Tool, done),
+                Block::text(Author::Assistant, "done"),
+            ],
+            ..Turn::default()
+        }],
+        ..Session::default()
+    };
+    let imported = agent(vec![Answer::text("done"), again], vec![dies()]);
+
+    for (what, agent, session) in [("refused", earlier, Session::default()), ("imported", imported, elsewhere)] {
+        let mut recorder = block_on(Recorder::create(memory(), session, ports())).unwrap();
+
+        let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
+
+        let waiting: Vec<String> = stopped.waiting.iter().map(|waiting| waiting.call.to_string()).collect();
+        assert_eq!(waiting, ["c1-2"], "{what}");
+    }
+}
+
+#[test]
+fn a_call_that_never_ends_and_never_acts_is_made_twice_and_left_to_a_person() {
+    let world = World::default();
+    let tried = world.clone();
+    let mut panics = Fake::new("act", Effect::Once, move |_| {
+        tried.act("tried");
+        panic!("it always does")
+    });
+    panics.probe = Some(Found::NotDone);
+    let agent = agent(vec![calling(&[("a", "act", "{}")])], vec![panics]);
+    let mut recorder = begun(&agent);
+
+    let stopped = block_on(agent.run(&mut recorder, "go")).unwrap();
+
+    assert_eq!((stopped.waiting.len(), world.total()), (1, 2));
+    // Whoever resumes it has another try.
+    block_on(agent.resume(&mut recorder)).unwrap();
+    assert_eq!(world.total(), 3);
 }

@@ -7,11 +7,12 @@ use pollster::block_on;
 use serde::Deserialize;
 use turnkeep_model::event::Effect;
 use turnkeep_model::{Block, ErrorKind, PromptId, Session, Snapshot};
-use turnkeep_runtime::port::{Answer, Found, ToolOutput};
-use turnkeep_runtime::{
-    CheckpointHandler, ConversationState, FileCheckpoints, LoopDefinition, MainLoop, Prompt, Recorder, ResumeFrom,
-    StoreCheckpoints, Template, enable_conversation_recording, evaluate,
+use turnkeep_runtime::compat::weakincentives::{
+    ConversationState, LoopDefinition, MainLoop, Prompt, ResumeFrom, StoreCheckpoints, Template,
+    enable_conversation_recording, evaluate,
 };
+use turnkeep_runtime::port::{Answer, Found, ToolOutput};
+use turnkeep_runtime::{CheckpointHandler, FileCheckpoints, Recorder};
 use turnkeep_store::Store;
 
 use crate::kit::{Fake, World, agent, calling, json, memory, ports};

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use pollster::block_on;
 use turnkeep_model::event::TurnOpened;
-use turnkeep_model::policy::condense::{self as policy, Nothing, estimate};
+use turnkeep_model::policy::condense::{self as policy, NothingToCondense, estimate};
 use turnkeep_model::{
     Author, Block, Body, CallId, ErrorKind, Event, Finish, FinishReason, Part, Session, SessionId, Summary, Text,
     ToolCall, ToolResult, Turn, diff, expanded, fold,
 };
-use turnkeep_runtime::condense::{Asked, Extract, Outcome, Settings, Summariser, Task, condense, summarise};
+use turnkeep_runtime::condense::{Extract, ModelSummariser, Outcome, Settings, Summariser, Task, condense, summarise};
 use turnkeep_runtime::port::{Answer, Deltas, Identity, Model, ModelError, Request, SystemClock};
 use turnkeep_runtime::{Recorder, say};
 use turnkeep_store::{BoxFuture, Store, StoreExt};
@@ -109,7 +109,7 @@ fn condensing_again_condenses_the_rest_and_not_the_summary() {
     let settings = Settings::default();
     let first = block_on(condense(&*store, &id, &ports(), &Extract, &settings)).unwrap();
     let again = block_on(condense(&*store, &id, &ports(), &Extract, &settings)).unwrap();
-    assert_eq!(again, Outcome::Nothing(Nothing::Kept));
+    assert_eq!(again, Outcome::Nothing(NothingToCondense::Kept));
 
     for n in 8..12 {
         let at = block_on(store.last(&id)).unwrap();
@@ -129,9 +129,9 @@ fn condensing_again_condenses_the_rest_and_not_the_summary() {
 fn a_budget_stops_as_soon_as_it_is_met() {
     let session = talk(10);
     let total: u64 = policy::plan(&session, &Default::default(), &estimate).unwrap().total;
-    let plan = |budget| policy::plan(&session, &policy::Settings { keep: 1, budget: Some(budget) }, &estimate);
+    let plan = |budget| policy::plan(&session, &policy::CondenseSettings { keep: 1, budget: Some(budget) }, &estimate);
 
-    assert_eq!(plan(total), Err(Nothing::WithinBudget));
+    assert_eq!(plan(total), Err(NothingToCondense::WithinBudget));
     let (little, much) = (plan(total - 50).unwrap(), plan(total / 2).unwrap());
     assert_eq!(little.exchanges, 1);
     assert!(much.exchanges > 3 && much.exchanges < 9, "{much:?}");
@@ -150,7 +150,7 @@ fn a_call_is_never_parted_from_its_result() {
     assert_eq!(plan.to, 3, "the call of turn 4 is answered in turn 9");
     let blocks = &mut session.turns[0].blocks;
     blocks.retain(|block| !matches!(block.body, Body::ToolResult(_)));
-    assert_eq!(policy::plan(&session, &Default::default(), &estimate), Err(Nothing::OpenCall));
+    assert_eq!(policy::plan(&session, &Default::default(), &estimate), Err(NothingToCondense::OpenCall));
 }
 
 #[test]
@@ -205,7 +205,8 @@ fn a_model_is_asked_and_its_summary_counts() {
     let id = stored(&store, talk(6));
     let model = says(vec![text("{\"summary\": \"Parts 0 and 1 are kept.\"}")]);
 
-    let outcome = block_on(condense(&*store, &id, &ports(), &Asked::new(model), &Settings::default())).unwrap();
+    let outcome =
+        block_on(condense(&*store, &id, &ports(), &ModelSummariser::new(model), &Settings::default())).unwrap();
 
     let Outcome::Condensed(made) = outcome else { panic!("{outcome:?}") };
     assert_eq!((made.summary.text.as_str(), made.by.as_str()), ("Parts 0 and 1 are kept.", "small"));
@@ -216,7 +217,8 @@ fn a_model_is_asked_and_its_summary_counts() {
 fn one_bad_answer_is_forgiven() {
     let model = says(vec![text("I cannot do that."), text("```json\n{\"summary\": \"All are kept.\"}\n```")]);
 
-    let outcome = block_on(summarise(&talk(6), &Asked::new(model.clone()), &Settings::default(), &SystemClock));
+    let outcome =
+        block_on(summarise(&talk(6), &ModelSummariser::new(model.clone()), &Settings::default(), &SystemClock));
 
     assert!(matches!(outcome, Outcome::Condensed(_)), "{outcome:?}");
     assert_eq!(model.asked.load(Ordering::SeqCst), 2);
@@ -246,7 +248,8 @@ fn what_no_summariser_may_do_leaves_the_session_as_it_was_and_says_why() {
         let before = block_on(store.load(&id)).unwrap();
         let settings = Settings { patience: Duration::from_secs(1), ..Settings::default() };
 
-        let outcome = block_on(condense(&*store, &id, &ports(), &Asked::new(says(answers)), &settings)).unwrap();
+        let outcome =
+            block_on(condense(&*store, &id, &ports(), &ModelSummariser::new(says(answers)), &settings)).unwrap();
 
         assert!(matches!(&outcome, Outcome::Failed(reason) if reason.starts_with(why)), "{outcome:?} for {why}");
         assert_eq!(block_on(store.load(&id)).unwrap(), before);
@@ -300,7 +303,7 @@ fn of_two_that_condense_at_once_one_gets_a_conflict() {
 fn a_stored_session_keeps_its_last_exchange() {
     let store = memory();
     let id = stored(&store, talk(6));
-    let settings = Settings { plan: policy::Settings { keep: 0, budget: None }, ..Settings::default() };
+    let settings = Settings { plan: policy::CondenseSettings { keep: 0, budget: None }, ..Settings::default() };
 
     let error = block_on(condense(&*store, &id, &ports(), &Extract, &settings)).unwrap_err();
 
@@ -375,7 +378,7 @@ fn planted(seed: u32) -> (Session, Vec<(&'static str, String)>) {
 /// The table of docs/policies.md comes from here: run with `--nocapture`.
 #[test]
 fn planted_facts_survive_the_summary_that_nobody_is_asked_for() {
-    let settings = Settings { plan: policy::Settings { keep: 0, budget: None }, ..Settings::default() };
+    let settings = Settings { plan: policy::CondenseSettings { keep: 0, budget: None }, ..Settings::default() };
     let (mut found, mut all): (std::collections::BTreeMap<&str, usize>, std::collections::BTreeMap<&str, usize>) =
         Default::default();
     let (mut before, mut after) = (0, 0);

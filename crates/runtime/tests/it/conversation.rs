@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use pollster::block_on;
 use turnkeep_model::event::Effect;
 use turnkeep_model::{ErrorKind, Session, Snapshot};
-use turnkeep_runtime::port::{Answer, Consent, ToolError, ToolOutput};
-use turnkeep_runtime::slices::{Logs, Reducers, SliceItem, query, replace_latest};
-use turnkeep_runtime::{
-    Agent, ConversationMessage, ConversationState, ConversationTurn, Evaluation, Named, Recorder, Result, ResumeFrom,
-    Template, ToolCallRecord, WaitingFor, enable_conversation_recording, evaluate,
+use turnkeep_runtime::compat::weakincentives::{
+    ConversationMessage, ConversationState, ConversationTurn, Evaluation, ResumeFrom, Template, ToolCallRecord,
+    enable_conversation_recording, evaluate,
 };
-use turnkeep_store::StoreExt;
+use turnkeep_runtime::port::{Answer, Consent, ToolError, ToolOutput};
+use turnkeep_runtime::slices::{Logs, Reducers, query, replace_latest};
+use turnkeep_runtime::{Agent, Named, Recorder, Result, WaitingFor};
 
 use crate::kit::{Fake, World, agent, calling, json, memory, ports};
 
@@ -110,7 +110,7 @@ fn ids_of(state: &ConversationState, turn: usize) -> (String, String, String) {
 }
 
 #[test]
-fn the_conversation_is_a_slice_of_the_session_and_of_every_snapshot() {
+fn each_checkpoint_of_an_evaluation_holds_one_state_and_a_rollback_leaves_it_alone() {
     let seen: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
     let agent = agent(
         vec![calling(&[("c", "act", "{}")]), Answer::text("ok")],
@@ -121,31 +121,17 @@ fn the_conversation_is_a_slice_of_the_session_and_of_every_snapshot() {
     let _: Evaluation = block_on(evaluate(&agent, &prompt(), &mut recorder, ResumeFrom::Nothing)).unwrap();
     let now = ConversationState::of(recorder.session());
 
-    assert_eq!(query::<ConversationState>(recorder.session()).unwrap(), std::slice::from_ref(&now));
-    let held = |session: &Session| {
-        let slice = session.slices.iter().find(|slice| slice.name == ConversationState::NAME).unwrap().clone();
-        let items = slice.items.iter().map(|item| serde_json::from_str::<ConversationState>(&item.to_text()).unwrap());
-        items.collect::<Vec<_>>()
-    };
-    // In the session, in the store, in a snapshot, and in a snapshot that was written and read.
-    assert_eq!(held(recorder.session()), std::slice::from_ref(&now));
-    assert_eq!(held(&block_on(recorder.store().load(&"s".into())).unwrap().session), std::slice::from_ref(&now));
-    assert_eq!(
-        held(&Snapshot::from_json(&recorder.snapshot().to_json()).unwrap().0.session),
-        std::slice::from_ref(&now)
-    );
-    assert_eq!(held(&block_on(recorder.moment().snapshot()).unwrap().session), std::slice::from_ref(&now));
     // Each turn is one state: a call that is about to run, its result, the end.
     let turns = |snapshot: &Snapshot| {
-        let state = held(&snapshot.session).remove(0);
-        (state.turns.len(), state.pending().len())
+        let states = query::<ConversationState>(&snapshot.session).unwrap();
+        assert_eq!(states.len(), 1);
+        (states[0].turns.len(), states[0].pending().len())
     };
     let mut told: Vec<(usize, usize)> = seen.lock().unwrap().iter().map(turns).collect();
     told.dedup();
     assert_eq!(told, [(1, 1), (1, 0), (2, 0)]);
-    // One state an evaluation: the last one.
     let reducers = Reducers::default().on::<ConversationState, ConversationState>(replace_latest);
-    block_on(recorder.rollback(&reducers, &recorder.moment(), Logs::Keep)).unwrap();
+    block_on(recorder.rollback(&reducers, &recorder.savepoint(), Logs::Keep)).unwrap();
     assert_eq!(query::<ConversationState>(recorder.session()).unwrap(), [now]);
 }
 
@@ -281,6 +267,44 @@ fn a_session_with_another_conversation_does_not_go_on_with_a_state() {
 }
 
 #[test]
+fn what_a_state_asks_is_asked_in_the_session_that_holds_the_rest() {
+    let agent = agent(vec![Answer::text("one"), Answer::text("two")], vec![]);
+    let mut recorder = recorded(&agent);
+    let _: Evaluation = block_on(evaluate(&agent, &prompt(), &mut recorder, ResumeFrom::Nothing)).unwrap();
+    let mut state = ConversationState::latest(recorder.session()).unwrap();
+    state.unanswered.push(message("user", "and then?", ""));
+
+    let response: Evaluation = block_on(evaluate(&agent, &prompt(), &mut recorder, ResumeFrom::State(&state))).unwrap();
+
+    assert_eq!(response.text.as_deref(), Some("two"));
+    let told = ["0 user: go", "0 assistant: one", "1 user: and then?", "1 assistant: two"];
+    assert_eq!(crate::kit::history(recorder.session()), told);
+    // It is asked once: the same state finds its question answered.
+    let again: Evaluation = block_on(evaluate(&agent, &prompt(), &mut recorder, ResumeFrom::State(&state))).unwrap();
+    assert_eq!((again.text.as_deref(), recorder.session().turns.len()), (Some("two"), 2));
+    // Another question there is another conversation.
+    state.unanswered[0].content = "or else?".into();
+    let error = block_on(evaluate::<Json2>(&agent, &prompt(), &mut recorder, ResumeFrom::State(&state))).unwrap_err();
+    assert!(error.is(Named::ConversationStateMismatch));
+}
+
+#[test]
+fn a_state_with_a_result_that_the_session_lacks_is_refused_before_its_call_is_made_again() {
+    let world = World::default();
+    let agent = charging(&world, Effect::Keyed, Consent::NotNeeded);
+    let mut recorder = block_on(Recorder::create(memory(), imported(), ports())).unwrap();
+    let mut state = ConversationState::of(recorder.session());
+    (state.prompt_ns, state.prompt_key) = ("code".into(), "review".into());
+    let result = ConversationMessage { tool_call_id: Some("c1".into()), ..message("tool", "charged", "") };
+    state.turns[1].tool_messages.push(result);
+
+    let error = block_on(evaluate::<Json2>(&agent, &prompt(), &mut recorder, ResumeFrom::State(&state))).unwrap_err();
+
+    assert!(error.is(Named::ConversationStateMismatch), "{error}");
+    assert_eq!(world.total(), 0);
+}
+
+#[test]
 fn a_gap_or_a_repetition_in_the_turn_numbers_is_refused() {
     for numbers in [[1, 3], [2, 3], [1, 1], [0, 1]] {
         let mut state = pending_state();
@@ -348,7 +372,7 @@ fn a_call_that_came_open_and_needs_consent_is_asked_about_first() {
         assert_eq!(stopped.waiting.iter().map(|one| one.what).collect::<Vec<_>>(), [WaitingFor::Consent], "{effect:?}");
         assert_eq!(world.total(), 0, "{effect:?}");
 
-        let approve = turnkeep_runtime::human::Judgement::approve();
+        let approve = turnkeep_runtime::human::ConsentDecision::approve();
         block_on(turnkeep_runtime::human::decide(&*store, &"i".into(), &stopped.waiting[0].call, &approve, &ports()))
             .unwrap();
         block_on(agent.resume(&mut recorder)).unwrap();

@@ -10,7 +10,7 @@ use turnkeep_model::{
     Effort, Event, Loss, LossKind, Number, Options, Seq, Session, SessionId, Snapshot, Status, StopReason, Usage,
 };
 use turnkeep_runtime::port::{Answer, Cause, Delta, Deltas, Identity, Model, ModelError, Request, SentRequest};
-use turnkeep_runtime::{Agent, Input, Recorder, Stop, rebuild};
+use turnkeep_runtime::{Agent, Input, Recorder, StopSignal, rebuild};
 use turnkeep_store::{BoxFuture, Store, StoreExt};
 
 use crate::kit::{history, memory, ports};
@@ -259,12 +259,12 @@ fn what_a_request_lacks_of_the_session_is_noted_once_an_endpoint() {
 }
 
 /// Asks to stop when it hears the first piece of an answer.
-fn stop_at_the_first_piece(ports: &turnkeep_runtime::Ports, stop: Stop) -> std::thread::JoinHandle<()> {
+fn stop_at_the_first_piece(ports: &turnkeep_runtime::Ports, stop: StopSignal) -> std::thread::JoinHandle<()> {
     use futures_util::StreamExt;
     let mut heard = ports.hub.subscribe(&"s".into());
     std::thread::spawn(move || {
         while let Some(item) = block_on(heard.next()) {
-            if matches!(item, turnkeep_runtime::Heard::Delta(_)) {
+            if matches!(item, turnkeep_runtime::HubItem::Delta(_)) {
                 return stop.ask();
             }
         }
@@ -273,7 +273,7 @@ fn stop_at_the_first_piece(ports: &turnkeep_runtime::Ports, stop: Stop) -> std::
 
 #[test]
 fn a_stop_during_an_answer_keeps_nothing_of_it_and_the_session_goes_on() {
-    let (store, ports, stop) = (memory(), ports(), Stop::default());
+    let (store, ports, stop) = (memory(), ports(), StopSignal::default());
     let session = Session { id: Some("s".into()), ..Session::default() };
     let mut recorder = block_on(Recorder::create(store.clone(), session, ports.clone())).unwrap();
     let asking = stop_at_the_first_piece(&ports, stop.clone());
@@ -290,7 +290,7 @@ fn a_stop_during_an_answer_keeps_nothing_of_it_and_the_session_goes_on() {
 
 #[test]
 fn a_stop_between_two_tries_does_not_wait_for_the_next() {
-    let stop = Stop::default();
+    let stop = StopSignal::default();
     stop.ask();
     let error = ModelError::retryable("busy", Duration::from_secs(3600));
     let agent = Agent::new(told("a", vec![Err(error)])).with_stop(stop);

@@ -4,8 +4,8 @@ use pollster::block_on;
 use turnkeep_model::event::Effect;
 use turnkeep_model::{Json, Usage};
 use turnkeep_runtime::Recorder;
-use turnkeep_runtime::envelope::{AgentEnvelopes, Detail, Envelope, native, summary_of_arguments};
-use turnkeep_runtime::port::{Answer, Delta, ToolError};
+use turnkeep_runtime::envelope::{AgentEnvelopes, Detail, Dialect, Envelope, native, summary_of_arguments};
+use turnkeep_runtime::port::{Answer, ToolError};
 use turnkeep_store::StoreExt;
 
 use crate::kit::{Fake, World, agent, calling, memory, ports};
@@ -29,7 +29,7 @@ fn told(detail: Detail, fails: bool) -> Vec<Envelope> {
     journal.batches.iter().flat_map(|batch| envelopes.batch(batch)).collect()
 }
 
-fn payloads(envelopes: &[Envelope], kind: &str) -> Vec<String> {
+pub(crate) fn payloads(envelopes: &[Envelope], kind: &str) -> Vec<String> {
     let of_kind = envelopes.iter().filter(|envelope| envelope.kind == kind);
     of_kind.map(|envelope| Json::Object(envelope.payload.clone()).to_text()).collect()
 }
@@ -79,20 +79,21 @@ fn agent_step_started_has_messages_and_tools() {
 fn agent_step_completed_has_usage_finish_and_duration() {
     assert_eq!(
         payloads(&told(Detail::MINIMAL, false), "agent.step.completed")[0],
-        r#"{"step_number":1,"has_tool_calls":true,"errors":0,"finish_reason":"tool_calls","usage":{"prompt":500,"completion":150,"total":650},"duration_ms":0}"#
+        r#"{"step_number":1,"has_tool_calls":true,"errors":0,"finish_reason":"tool_calls","usage":{"prompt":500,"completion":150,"total":650},"duration_ms":0.0}"#
     );
 }
 
 #[test]
-fn agent_tool_started_has_real_ids_and_a_summary_or_the_arguments() {
+fn agent_tool_started_has_real_ids_and_a_summary_and_in_debug_the_arguments() {
     assert_eq!(
         payloads(&told(Detail::MINIMAL, false), "agent.tool.started"),
         [r#"{"tool_name":"act","tool_call_id":"c","args_summary":"n: 1"}"#]
     );
     assert_eq!(
-        payloads(&told(Detail::FULL, false), "agent.tool.started"),
-        [r#"{"tool_name":"act","tool_call_id":"c","args":{"n":1}}"#]
+        payloads(&told(Detail::DEBUG, false), "agent.tool.started"),
+        [r#"{"tool_name":"act","tool_call_id":"c","args_summary":"n: 1","args":{"n":1}}"#]
     );
+    assert_eq!(Detail::preset("full"), Detail::preset("debug"));
 }
 
 #[test]
@@ -100,13 +101,13 @@ fn agent_tool_completed_tells_success_error_and_result() {
     assert_eq!(
         payloads(&told(Detail::MINIMAL, false), "agent.tool.completed"),
         [
-            r#"{"tool_name":"act","tool_call_id":"c","success":true,"error":null,"duration_ms":0,"result_summary":"c done"}"#
+            r#"{"tool_name":"act","tool_call_id":"c","success":true,"error":null,"duration_ms":0.0,"result_summary":"c done"}"#
         ]
     );
     assert_eq!(
         payloads(&told(Detail::MINIMAL, true), "agent.tool.completed"),
         [
-            r#"{"tool_name":"act","tool_call_id":"c","success":false,"error":"no luck","duration_ms":0,"result_summary":"no luck"}"#
+            r#"{"tool_name":"act","tool_call_id":"c","success":false,"error":"no luck","duration_ms":0.0,"result_summary":"no luck"}"#
         ]
     );
 }
@@ -114,36 +115,21 @@ fn agent_tool_completed_tells_success_error_and_result() {
 #[test]
 fn agent_continuation_is_told_with_its_evaluations_only_on_request() {
     assert!(payloads(&told(Detail::STANDARD, false), "agent.continuation").is_empty());
+    assert!(!payloads(&told(Detail::STANDARD, false), "agent.step.completed")[0].contains("continuation"));
 
-    let traces = payloads(&told(Detail::FULL, false), "agent.continuation");
+    let traces = payloads(&told(Detail::DEBUG, false), "agent.continuation");
 
     assert!(traces[0].starts_with(r#"{"step_number":1,"should_continue":true,"stop_reason":"completed","resolved_by":"ToolCallPresenceCheck","evaluations":["#));
     assert!(traces[1].contains(r#"{"criterion":"ToolCallPresenceCheck","decision":"stop","reason":"No tool calls"}"#));
-}
-
-#[test]
-fn agent_stream_chunks_are_numbered_and_skip_nothing_but_the_empty() {
-    let mut envelopes = AgentEnvelopes::new("s".into(), Detail::STANDARD);
-    let time = || "2026-01-16T10:05:00.123Z".into();
-    let chunks = ["Here", "", " is"].map(|text| envelopes.delta(&Delta::Text(text.into()), time()));
-
-    let told: Vec<String> = chunks.into_iter().flatten().map(|envelope| envelope.to_json().to_text()).collect();
-
-    assert_eq!(
-        told,
-        [
-            r#"{"type":"agent.stream.chunk","session_id":"s","execution_id":null,"timestamp":"2026-01-16T10:05:00.123Z","payload":{"chunk":"Here","is_complete":false,"tokens_delta":null,"index":0}}"#,
-            r#"{"type":"agent.stream.chunk","session_id":"s","execution_id":null,"timestamp":"2026-01-16T10:05:00.123Z","payload":{"chunk":" is","is_complete":false,"tokens_delta":null,"index":1}}"#,
-        ]
-    );
-    assert_eq!(AgentEnvelopes::new("s".into(), Detail::MINIMAL).delta(&Delta::Text("x".into()), time()), None);
+    let step = &payloads(&told(Detail::DEBUG, false), "agent.step.completed")[0];
+    assert!(step.ends_with(r#""continuation":{"should_continue":true,"stop_reason":"completed","resolved_by":"ToolCallPresenceCheck"}}"#), "{step}");
 }
 
 #[test]
 fn envelopes_name_channel_run_and_place() {
     let all = told(Detail::STANDARD, false);
 
-    assert!(all.iter().all(|envelope| envelope.channel() == "agent.s" && envelope.execution.is_some()));
+    assert!(all.iter().all(|envelope| envelope.channel().as_str() == "agent.s" && envelope.execution.is_some()));
     assert!(all.windows(2).all(|pair| pair[0].seq <= pair[1].seq));
 }
 
@@ -162,6 +148,26 @@ fn summaries_follow_their_rules() {
 }
 
 #[test]
+fn step_numbers_grow_over_the_session() {
+    let store = memory();
+    let agent = agent(vec![Answer::text("1"), Answer::text("2"), Answer::text("3")], vec![]);
+    let session = turnkeep_model::Session { id: Some("s".into()), ..agent.session() };
+    let mut recorder = block_on(Recorder::create(store.clone(), session, ports())).unwrap();
+    ["one", "two", "three"].into_iter().for_each(|said| drop(block_on(agent.run(&mut recorder, said)).unwrap()));
+    let journal = block_on(store.journal(recorder.id())).unwrap();
+    let mut envelopes = AgentEnvelopes::new("s".into(), Detail::MINIMAL);
+    let told: Vec<Envelope> = journal.batches.iter().flat_map(|batch| envelopes.batch(batch)).collect();
+
+    let numbers = |kind: &str, field: &str| -> Vec<u64> {
+        let of_kind = told.iter().filter(|envelope| envelope.kind == kind);
+        of_kind.filter_map(|envelope| envelope.payload.get(field)?.as_number()?.as_u64()).collect()
+    };
+    assert_eq!(numbers("agent.step.started", "step_number"), [1, 2, 3]);
+    assert_eq!(numbers("agent.step.completed", "step_number"), [1, 2, 3]);
+    assert_eq!(numbers("agent.status", "step_count"), [0, 1, 1, 2, 2, 3]);
+}
+
+#[test]
 fn native_envelopes_are_the_records() {
     let store = memory();
     let recorder = block_on(Recorder::create(store.clone(), Default::default(), ports())).unwrap();
@@ -174,7 +180,7 @@ fn native_envelopes_are_the_records() {
 }
 
 #[test]
-fn durations_are_whole_milliseconds_of_tool_and_step() {
+fn durations_are_milliseconds_of_the_whole_step_and_of_its_tools() {
     use std::time::Duration;
     let (store, clock) = (memory(), crate::kit::clock());
     let moving = clock.clone();
@@ -197,8 +203,12 @@ fn durations_are_whole_milliseconds_of_tool_and_step() {
         of_kind.filter_map(|envelope| envelope.payload.get("duration_ms").cloned()).collect()
     };
 
-    assert_eq!(duration("agent.tool.completed"), [Json::from(2000_u64)]);
-    assert_eq!(duration("agent.step.completed"), [Json::from(2000_u64), Json::from(0_u64)]);
+    assert_eq!(duration("agent.tool.completed"), [crate::kit::json("2000.0")]);
+    assert_eq!(duration("agent.step.completed"), [crate::kit::json("2000.0"), crate::kit::json("0.0")]);
+    let mut released = AgentEnvelopes::new("s".into(), Dialect::Released);
+    let released: Vec<Envelope> = journal.batches.iter().flat_map(|batch| released.batch(batch)).collect();
+    let tool = &payloads(&released, "agent.tool.completed")[0];
+    assert!(tool.contains(r#""duration_ms":2000,"#), "{tool}");
 }
 
 #[test]
@@ -225,11 +235,13 @@ fn executions_of_a_session_are_told_apart_and_each_has_one_terminal_status() {
 /// The events of all runs of a session, as lines of JSON without their times.
 fn streamed(store: &std::sync::Arc<dyn turnkeep_store::Store>, id: &turnkeep_model::SessionId) -> Vec<String> {
     let journal = block_on(store.journal(id)).unwrap();
-    let mut stream = turnkeep_runtime::Stream::default();
-    let all: Vec<turnkeep_runtime::Streamed> = journal.batches.iter().flat_map(|batch| stream.batch(batch)).collect();
+    let mut stream = turnkeep_runtime::compat::llm4s::Stream::default();
+    let all: Vec<turnkeep_runtime::compat::llm4s::Streamed> =
+        journal.batches.iter().flat_map(|batch| stream.batch(batch)).collect();
     assert!(all.iter().all(|one| one.time.is_some()));
-    let untimed =
-        |one: turnkeep_runtime::Streamed| turnkeep_runtime::Streamed { time: None, ..one }.to_json().to_text();
+    let untimed = |one: turnkeep_runtime::compat::llm4s::Streamed| {
+        turnkeep_runtime::compat::llm4s::Streamed { time: None, ..one }.to_json().to_text()
+    };
     all.into_iter().map(|one| untimed(one).replace(r#","timestamp":null"#, "")).collect()
 }
 

@@ -6,9 +6,11 @@ use std::time::Duration;
 use pollster::block_on;
 use turnkeep_model::event::Effect;
 use turnkeep_model::{CallId, Options, SessionId, Status, Usage};
-use turnkeep_runtime::human::{Judgement, Knowledge, decide, resolve};
+use turnkeep_runtime::human::{ConsentDecision, KnownOutcome, decide, resolve};
 use turnkeep_runtime::port::{Answer, Consent, Settings, ToolError, ToolOutput};
-use turnkeep_runtime::{Agent, Carry, Recorder, Worker, handoff, say};
+use turnkeep_runtime::{
+    Agent, HandoffHistory, Job, Ports, Recorder, Script, StopSignal, Worker, enqueue, handoff, say,
+};
 use turnkeep_store::{Store, StoreExt};
 use turnkeep_testkit::Home;
 
@@ -76,6 +78,53 @@ fn a_worker_that_was_overtaken_is_refused() {
 }
 
 #[test]
+fn what_is_enqueued_is_worked_on_by_those_whose_labels_it_carries() {
+    each_fleet(|store| {
+        let script = || Agent::new(Script::new("m", vec![Answer::text("done")]));
+        let mail = Worker::new("w1", script(), store.clone(), Ports::default()).with_tag("queue", Some("mail"));
+        let any = Worker::new("w2", script(), store.clone(), Ports::default());
+        block_on(enqueue(&*store, "plain", "Do it.")).unwrap();
+        block_on(Job::new("mail", "Answer it.").system("Be polite.").tag("queue", "mail").enqueue(&*store)).unwrap();
+
+        let (id, went) = block_on(mail.next()).unwrap();
+        assert_eq!((id.as_str(), went.unwrap().text.as_deref()), ("mail", Some("done")));
+        assert!(block_on(mail.work()).unwrap().is_none());
+        let session = block_on(store.load(&id)).unwrap().session;
+        assert_eq!(history(&session), ["0 system: Be polite.", "0 user: Answer it.", "0 assistant: done"]);
+        assert_eq!(block_on(any.next()).unwrap().0.as_str(), "plain");
+
+        // A label comes with a later question.
+        block_on(Job::new("plain", "And this.").tag("queue", "mail").enqueue(&*store)).unwrap();
+        assert_eq!(block_on(mail.next()).unwrap().0.as_str(), "plain");
+    });
+}
+
+#[test]
+fn a_worker_runs_until_it_is_stopped_and_finishes_what_it_began() {
+    each_fleet(|store| {
+        for job in ["a", "b"] {
+            block_on(enqueue(&*store, job, "Do it.")).unwrap();
+        }
+        let agent = Agent::new(Script::new("m", vec![Answer::text("done")]));
+        let worker = Worker::new("w1", agent, store.clone(), Ports::default()).with_poll(Duration::from_millis(1));
+        let (stop, mut worked) = (StopSignal::default(), Vec::new());
+
+        let asked = stop.clone();
+        block_on(worker.run(&stop, |id, went| {
+            worked.push((id.to_string(), went.unwrap().text));
+            if worked.len() == 2 {
+                asked.ask();
+            }
+        }))
+        .unwrap();
+
+        worked.sort();
+        let done = |id: &str| (id.to_owned(), Some("done".to_owned()));
+        assert_eq!(worked, [done("a"), done("b")]);
+    });
+}
+
+#[test]
 fn a_handoff_keeps_options_usage_and_says_where_it_went() {
     let store = memory();
     let mut first = charging(&World::default()).session();
@@ -84,7 +133,8 @@ fn a_handoff_keeps_options_usage_and_says_where_it_went() {
     let mut recorder = block_on(Recorder::create(store.clone(), first, ports())).unwrap();
     block_on(charging(&World::default()).run(&mut recorder, "go")).unwrap();
 
-    let next = block_on(handoff(&mut recorder, store.clone(), "billing", Some("money"), Carry::LastMessage)).unwrap();
+    let next =
+        block_on(handoff(&mut recorder, store.clone(), "billing", Some("money"), HandoffHistory::LastMessage)).unwrap();
 
     assert_eq!(history(next.session()), ["0 user: go"]);
     assert_eq!(next.session().options, recorder.session().options);
@@ -137,13 +187,14 @@ fn any_interleaving_folds_to_a_valid_session() {
                 0 => drop(block_on(say(&*store, &id, &fresh(), "more")).unwrap()),
                 1 => {
                     for call in &open {
-                        let knowledge = if next(2) == 0 { Knowledge::Skip } else { Knowledge::Retry };
+                        let knowledge = if next(2) == 0 { KnownOutcome::Skip } else { KnownOutcome::Retry };
                         let _ = block_on(resolve(&*store, &id, call, &knowledge, None, &fresh()));
                     }
                 }
                 2 => {
                     for call in &open {
-                        let judgement = if next(2) == 0 { Judgement::approve() } else { Judgement::deny("no") };
+                        let judgement =
+                            if next(2) == 0 { ConsentDecision::approve() } else { ConsentDecision::deny("no") };
                         let _ = block_on(decide(&*store, &id, call, &judgement, &fresh()));
                     }
                 }

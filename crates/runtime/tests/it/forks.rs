@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pollster::block_on;
 use turnkeep_model::event::Effect;
 use turnkeep_model::{Body, CallId, Json, Session, SessionId};
-use turnkeep_runtime::human::{Judgement, Knowledge, decide, resolve};
+use turnkeep_runtime::human::{ConsentDecision, KnownOutcome, decide, resolve};
 use turnkeep_runtime::port::{Answer, Consent, FnTool, Found, Probe, ToolContext, ToolError, ToolOutput};
 use turnkeep_runtime::{Agent, Recorder, Script, Tools, WaitingFor};
 use turnkeep_store::{BoxFuture, Store, StoreExt};
@@ -140,7 +140,7 @@ fn a_call_that_a_person_has_repeated_in_a_fork_keeps_the_key_of_the_journal() {
     let (store, world) = (home.open(), World::default());
     open_parent(&store, Effect::Keyed, &world);
     fork(&store, "child");
-    block_on(resolve(&*store, &id("child"), &call(), &Knowledge::Retry, None, &later())).unwrap();
+    block_on(resolve(&*store, &id("child"), &call(), &KnownOutcome::Retry, None, &later())).unwrap();
 
     resume(&store, "child", &agent(charge(Effect::Keyed, &world), "done"));
 
@@ -152,7 +152,7 @@ fn what_a_person_resolved_or_allowed_before_the_fork_was_said_to_the_parent() {
     let home = Home::new("memory");
     let (store, world) = (home.open(), World::default());
     open_parent(&store, Effect::Once, &world);
-    block_on(resolve(&*store, &id(PARENT), &call(), &Knowledge::Retry, None, &later())).unwrap();
+    block_on(resolve(&*store, &id(PARENT), &call(), &KnownOutcome::Retry, None, &later())).unwrap();
     fork(&store, "child");
 
     let stopped = resume(&store, "child", &agent(charge(Effect::Once, &world), "done"));
@@ -168,7 +168,7 @@ fn consent_that_was_given_to_the_parent_is_not_consent_to_the_fork() {
     let session = Session { id: Some(id(PARENT)), ..Session::default() };
     let mut recorder = block_on(Recorder::create(store.clone(), session, later())).unwrap();
     block_on(agent(asking(), "done").run(&mut recorder, "go")).unwrap();
-    block_on(decide(&*store, &id(PARENT), &call(), &Judgement::approve(), &later())).unwrap();
+    block_on(decide(&*store, &id(PARENT), &call(), &ConsentDecision::approve(), &later())).unwrap();
     fork(&store, "child");
 
     let child = resume(&store, "child", &agent(asking(), "done"));

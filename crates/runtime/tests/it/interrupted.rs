@@ -9,7 +9,7 @@ use turnkeep_model::{Body, CallId, Event, Json, Part, Session, SessionId, Status
 use turnkeep_runtime::port::{
     Answer, Consent, Delta, Deltas, FnTool, Identity, Model, ModelError, Request, Settings, Tool, ToolOutput,
 };
-use turnkeep_runtime::{Agent, Recorder, Stop, Stopped};
+use turnkeep_runtime::{Agent, Recorder, StopSignal, Stopped};
 use turnkeep_store::{BoxFuture, Store, StoreExt};
 
 use crate::kit::{Fake, World, calling, history, memory, ports, tools};
@@ -29,7 +29,7 @@ enum Ends {
 /// A model whose first answer breaks off after some of it has arrived; later ones are whole.
 struct Breaking {
     ends: Ends,
-    stop: Stop,
+    stop: StopSignal,
     asked: Mutex<Vec<Session>>,
     then: Answer,
 }
@@ -68,7 +68,7 @@ impl Model for Breaking {
 }
 
 fn breaking(ends: Ends, then: Answer) -> Arc<Breaking> {
-    Arc::new(Breaking { ends, stop: Stop::default(), asked: Mutex::default(), then })
+    Arc::new(Breaking { ends, stop: StopSignal::default(), asked: Mutex::default(), then })
 }
 
 fn agent(model: &Arc<Breaking>, world: &World) -> Agent {
@@ -293,6 +293,20 @@ fn a_tool_that_answers_a_string_answers_a_text() {
     assert_eq!(ToolOutput::of(&String::from("a\nb")).unwrap().parts, text("a\nb"));
     assert_eq!(ToolOutput::json("x".into()).parts, text("x"));
     assert!(matches!(ToolOutput::of(&3).unwrap().parts[0], Part::Data(_)));
+}
+
+#[test]
+fn a_string_of_json_that_a_tool_made_itself_reaches_the_model_as_a_text() {
+    let sunny = |_: &turnkeep_runtime::port::ToolContext| {
+        let data = turnkeep_model::Data { json: r#"It is "sunny""#.into() };
+        Ok(ToolOutput { parts: vec![Part::Data(data)] })
+    };
+    let answers = vec![crate::kit::calling(&[("c", "look", "{}")]), Answer::text("ok")];
+    let agent = crate::kit::agent(answers, vec![crate::kit::Fake::new("look", Effect::Pure, sunny)]);
+    let mut recorder = crate::agent::begun(&agent);
+    block_on(agent.run(&mut recorder, "weather?")).unwrap();
+
+    assert_eq!(crate::kit::history(recorder.session())[2], r#"0 result c success: It is "sunny""#);
 }
 
 /// The journal tells what arrived with why it broke off.

@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex};
 use pollster::block_on;
 use turnkeep_model::event::Effect;
 use turnkeep_model::{ErrorKind, SessionId, Snapshot, Status};
+use turnkeep_runtime::compat::weakincentives::{
+    LoopDefinition, MainLoop, Origin, Prompt, PromptResponse, StoreCheckpoints, Template,
+};
 use turnkeep_runtime::port::{Answer, Consent, ToolOutput};
 use turnkeep_runtime::{
-    Agent, Checkpoint, CheckpointHandler, Error, FileCheckpoints, LoopDefinition, MainLoop, Named, Origin, Prompt,
-    PromptResponse, Result, ResumePolicy, Stopped, StoreCheckpoints, Template, UserRequest,
+    Agent, Checkpoint, CheckpointHandler, Error, FileCheckpoints, Named, Result, ResumePolicy, Stopped, UserRequest,
 };
 use turnkeep_store::{BoxFuture, Store, StoreExt, open};
 use turnkeep_testkit::Home;

@@ -13,12 +13,12 @@ use futures_util::future::{Either, select};
 use pollster::block_on;
 use turnkeep_model::event::Effect;
 use turnkeep_model::{Batch, Body, CallId, Json, Outcome, Seq, Session, SessionId, StopReason, ToolSpec};
-use turnkeep_runtime::human::{Judgement, Knowledge, decide, resolve};
+use turnkeep_runtime::human::{ConsentDecision, KnownOutcome, decide, resolve};
 use turnkeep_runtime::port::{
     Answer, Consent, Deltas, Identity, Model, ModelError, Request, Tool, ToolContext, ToolError, ToolOutput,
 };
 use turnkeep_runtime::{
-    Agent, Input, Ports, Recorder, ResumePolicy, Script, Stopped, TakeOver, TakenUp, Tools, WaitingFor,
+    Acquired, Agent, Input, Ports, Recorder, ResumePolicy, Script, Stopped, TakeOver, Tools, WaitingFor,
 };
 use turnkeep_store::{Batches, BoxFuture, Deleted, ErrorKind, Page, Query, Store, StoreExt};
 
@@ -149,6 +149,7 @@ impl Ledgerbook {
     }
 
     /// The keys of everything that was done, in order.
+    #[cfg(feature = "weakincentives")]
     pub(crate) fn keys(&self) -> Vec<String> {
         std::fs::read_to_string(&self.0).unwrap_or_default().lines().map(str::to_owned).collect()
     }
@@ -225,7 +226,7 @@ impl Story {
         match self {
             Story::Turn => "`Recorder::create`, `Agent::run`",
             Story::Asking => "`Recorder::create_asking`, `Agent::resume`",
-            Story::TakeUp => "`Recorder::take_up` with a question, `Agent::resume`",
+            Story::TakeUp => "`Recorder::acquire` with a question, `Agent::resume`",
             Story::Consent => "`Agent::run`, `human::decide`, `Agent::resume`",
             Story::Fork => "`Agent::run`, `Recorder::fork`, `Agent::run`",
         }
@@ -282,9 +283,9 @@ pub(crate) async fn live(case: Case, store: Arc<dyn Store>, agent: &Agent, ports
         Story::TakeUp => {
             Recorder::create(store.clone(), session, ports()).await.unwrap();
             let asked = Some(Input::from("go"));
-            match Recorder::take_up(store.clone(), &id(), asked, ports(), TakeOver::IfIdle).await.unwrap() {
-                TakenUp::Here(recorder) => *recorder,
-                TakenUp::Elsewhere(busy) => panic!("{busy:?}"),
+            match Recorder::acquire(store.clone(), &id(), asked, ports(), TakeOver::IfIdle).await.unwrap() {
+                Acquired::Here(recorder) => *recorder,
+                Acquired::Elsewhere(busy) => panic!("{busy:?}"),
             }
         }
         _ => Recorder::create(store.clone(), session, ports()).await.unwrap(),
@@ -296,7 +297,7 @@ pub(crate) async fn live(case: Case, store: Arc<dyn Store>, agent: &Agent, ports
     match case.story {
         Story::Turn | Story::Asking | Story::TakeUp => stopped,
         Story::Consent => {
-            decide(&*store, &id(), &CallId::given("b"), &Judgement::approve(), &ports()).await.unwrap();
+            decide(&*store, &id(), &CallId::given("b"), &ConsentDecision::approve(), &ports()).await.unwrap();
             agent.resume(&mut recorder).await.unwrap()
         }
         Story::Fork => {
@@ -398,13 +399,13 @@ pub(crate) async fn help(
     ports: &dyn Fn() -> Ports,
 ) {
     if what == WaitingFor::Consent {
-        decide(store, id, call, &Judgement::approve(), &ports()).await.unwrap();
+        decide(store, id, call, &ConsentDecision::approve(), &ports()).await.unwrap();
         return;
     }
     let name = ["a", "b", "c"].iter().position(|one| call.as_given() == Some(one)).map_or("?", |at| NAMES[at]);
     let knowledge = match book.acted(&format!("s/{call}")) {
-        0 => Knowledge::Retry,
-        _ => Knowledge::Done(ToolOutput::text(format!("{name} done"))),
+        0 => KnownOutcome::Retry,
+        _ => KnownOutcome::Done(ToolOutput::text(format!("{name} done"))),
     };
     resolve(store, id, call, &knowledge, None, &ports()).await.unwrap();
 }

@@ -5,7 +5,7 @@ use turnkeep_model::{
     Author, Block, CallId, Event, Ledger, Outcome, Part, Seq, Session, Text, Time, ToolCall, ToolResult, Turn,
 };
 use turnkeep_runtime::ResumePolicy;
-use turnkeep_runtime::plan::{Plan, Step, plan};
+use turnkeep_runtime::plan::{CallStep, Plan, plan};
 
 fn call() -> CallId {
     CallId::given("c")
@@ -56,7 +56,7 @@ fn consent(expires: Option<&str>) -> Event {
 
 fn given(verdict: Verdict, digest: &str) -> Event {
     let arguments = (verdict == Verdict::Edit).then(|| "{\"n\":1}".to_owned());
-    ApprovalGiven { call: call(), digest: digest.into(), verdict, arguments, by: None, reason: None }.into()
+    ApprovalGiven { call: call(), digest: digest.into(), verdict, arguments, by: None, reason: None, key: None }.into()
 }
 
 fn resolved(resolution: Resolution) -> Event {
@@ -68,7 +68,7 @@ fn planned(session: &Session, ledger: &Ledger, policy: ResumePolicy) -> Plan {
     plan(session, ledger, policy, now, &|name| (name == "act").then_some(Effect::Once))
 }
 
-fn step(events: Vec<Event>, policy: ResumePolicy) -> Step {
+fn step(events: Vec<Event>, policy: ResumePolicy) -> CallStep {
     match planned(&session(&[&[asked(), calls()]]), &ledger(events), policy) {
         Plan::Calls { turn: 0, steps } => steps.into_iter().next().unwrap().step,
         other => panic!("{other:?}"),
@@ -92,37 +92,37 @@ fn with_no_call_open_it_asks_or_is_done() {
 
 #[test]
 fn every_state_of_an_open_call_has_its_step() {
-    let again = |attempt| Step::Call { attempt, arguments: None };
-    let edited = Step::Call { attempt: 1, arguments: Some("{\"n\":1}".into()) };
-    let no = Step::Deny("a person said no".into());
-    let late = Step::Deny("nobody consented in time".into());
+    let again = |attempt| CallStep::Call { attempt, arguments: None };
+    let edited = CallStep::Call { attempt: 1, arguments: Some("{\"n\":1}".into()) };
+    let no = CallStep::Deny("a person said no".into());
+    let late = CallStep::Deny("nobody consented in time".into());
     let missing = ResumePolicy::MissingOnly;
     let table = [
         (vec![intended(Effect::Pure)], missing, again(2)),
         (vec![intended(Effect::Keyed)], missing, again(2)),
-        (vec![intended(Effect::Once)], missing, Step::Unsure),
+        (vec![intended(Effect::Once)], missing, CallStep::Unsure),
         (vec![intended(Effect::Pure)], ResumePolicy::RerunTurn, again(2)),
-        (vec![intended(Effect::Once)], ResumePolicy::RerunTurn, Step::Unsure),
-        (vec![intended(Effect::Pure)], ResumePolicy::Ask, Step::AwaitHuman),
+        (vec![intended(Effect::Once)], ResumePolicy::RerunTurn, CallStep::Unsure),
+        (vec![intended(Effect::Pure)], ResumePolicy::Ask, CallStep::AwaitHuman),
         (vec![intended(Effect::Once), resolved(Resolution::Retry)], missing, again(2)),
-        (vec![intended(Effect::Once), resolved(Resolution::Skip)], missing, Step::Abandon),
+        (vec![intended(Effect::Once), resolved(Resolution::Skip)], missing, CallStep::Abandon),
         (vec![intended(Effect::Pure), resolved(Resolution::Retry)], ResumePolicy::Ask, again(2)),
-        (vec![consent(None)], missing, Step::AwaitHuman),
+        (vec![consent(None)], missing, CallStep::AwaitHuman),
         (vec![consent(Some("2025-01-01T00:00:00Z"))], missing, late),
-        (vec![consent(Some("2027-01-01T00:00:00Z"))], missing, Step::AwaitHuman),
+        (vec![consent(Some("2027-01-01T00:00:00Z"))], missing, CallStep::AwaitHuman),
         (vec![consent(None), given(Verdict::Approve, "d")], missing, again(1)),
-        (vec![consent(None), given(Verdict::Approve, "other")], missing, Step::AwaitHuman),
+        (vec![consent(None), given(Verdict::Approve, "other")], missing, CallStep::AwaitHuman),
         (vec![consent(None), given(Verdict::Edit, "d")], missing, edited),
         (vec![consent(None), given(Verdict::Deny, "d")], missing, no),
         (
             vec![consent(None), given(Verdict::Deny, "d"), given(Verdict::Approve, "d")],
             missing,
-            Step::Deny("a person said no".into()),
+            CallStep::Deny("a person said no".into()),
         ),
-        (vec![], missing, Step::Unsure),
+        (vec![], missing, CallStep::Unsure),
         (vec![resolved(Resolution::Retry)], missing, again(1)),
-        (vec![resolved(Resolution::Skip)], ResumePolicy::Ask, Step::Abandon),
-        (vec![], ResumePolicy::Ask, Step::AwaitHuman),
+        (vec![resolved(Resolution::Skip)], ResumePolicy::Ask, CallStep::Abandon),
+        (vec![], ResumePolicy::Ask, CallStep::AwaitHuman),
     ];
     for (events, policy, expected) in table {
         assert_eq!(step(events.clone(), policy), expected, "{events:?} {policy:?}");
@@ -141,6 +141,6 @@ fn a_turn_that_is_gone_through_again_answers_settled_calls_from_the_ledger() {
         other => panic!("{other:?}"),
     };
 
-    assert_eq!(steps(ResumePolicy::RerunTurn), [Step::Replay, Step::Unsure]);
-    assert_eq!(steps(ResumePolicy::MissingOnly), [Step::Unsure]);
+    assert_eq!(steps(ResumePolicy::RerunTurn), [CallStep::Replay, CallStep::Unsure]);
+    assert_eq!(steps(ResumePolicy::MissingOnly), [CallStep::Unsure]);
 }

@@ -82,7 +82,7 @@ fn a_tail_joins_what_is_stored_to_what_happens_without_gap_or_repetition() {
     let mut next = turnkeep_model::Seq(1);
     while next <= recorder.seq() {
         match block_on(tail.next()).unwrap() {
-            Some(turnkeep_runtime::Followed::Batch(batch)) => {
+            Some(turnkeep_runtime::TailItem::Batch(batch)) => {
                 assert_eq!(batch.seq, next);
                 next = batch.last().next();
             }

@@ -51,3 +51,10 @@ fn a_schema_that_says_more_than_is_checked_is_refused() {
     assert!(check_schema(&json(r#"{"type":"object","description":"x","format":"uri","x-own":1}"#)).is_ok());
     assert!(check_schema(&json(r#"{"pattern":"("}"#)).is_err());
 }
+
+#[test]
+fn a_value_is_not_checked_against_half_a_schema() {
+    let refused = check(&json(r#"{"patternProperties":{"^a":{"type":"string"}}}"#), &json(r#"{"a":1}"#)).unwrap_err();
+
+    assert_eq!(refused, "the schema: the keyword `patternProperties` is not checked here");
+}

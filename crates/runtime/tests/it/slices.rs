@@ -6,11 +6,12 @@ use pollster::block_on;
 use serde::{Deserialize, Serialize};
 use turnkeep_model::event::Effect;
 use turnkeep_model::{ErrorKind, SlicePolicy, Snapshot};
+use turnkeep_runtime::Recorder;
+use turnkeep_runtime::compat::weakincentives::{ConversationState, PromptResponse, ResumeFrom, Template, evaluate};
 use turnkeep_runtime::port::{Answer, ToolError, ToolOutput};
 use turnkeep_runtime::slices::{
     Declared, Dispatch, Logs, Op, Policies, Reducers, SliceItem, append_all, dispatch, query, replace_latest, upsert_by,
 };
-use turnkeep_runtime::{ConversationState, PromptResponse, Recorder, ResumeFrom, Template, evaluate};
 use turnkeep_store::StoreExt;
 
 use crate::kit::{Fake, agent, calling, memory, ports};
@@ -81,7 +82,7 @@ fn a_rollback_puts_state_back_and_keeps_logs() {
     let reducers = Reducers::default().on(append_all::<Note>).on(append_all::<Seen>);
     let mut recorder = recorder();
     tell(&mut recorder, &reducers, &note("a", "1"));
-    let then = recorder.moment();
+    let then = recorder.savepoint();
     tell(&mut recorder, &reducers, &note("b", "2"));
     tell(&mut recorder, &reducers, &Seen(7));
 
@@ -141,11 +142,11 @@ fn subscribers_hear_after_the_record_in_order_and_one_that_fails_keeps_nothing_f
         }
     };
     let reducers = Reducers::default()
-        .hears(noting("first"))
-        .hears(|_: &Note| Err("deaf".to_owned()))
-        .hears(|_: &Note| panic!("on purpose"))
-        .hears(|_: &Seen| panic!("of another type"))
-        .hears(noting("last"))
+        .subscribe(noting("first"))
+        .subscribe(|_: &Note| Err("deaf".to_owned()))
+        .subscribe(|_: &Note| panic!("on purpose"))
+        .subscribe(|_: &Seen| panic!("of another type"))
+        .subscribe(noting("last"))
         .on(|_: &[Note], _: &Note| Err::<Op<Note>, _>("no".to_owned()))
         .slice::<Note>();
     let mut recorder = recorder();
@@ -320,4 +321,32 @@ fn maps_whose_keys_are_no_strings_are_kept_as_pairs() {
 
     assert_eq!(query::<Grid>(recorder.session()).unwrap(), [Grid { cells }]);
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn nobody_hears_of_what_a_call_dispatched_whose_result_was_given_by_someone_else() {
+    use turnkeep_runtime::human::{KnownOutcome, resolve};
+    let (store, heard) = (memory(), Arc::new(std::sync::Mutex::new(Vec::new())));
+    let reducers = {
+        let heard = heard.clone();
+        Reducers::default().on(append_all::<Note>).subscribe(move |note: &Note| {
+            heard.lock().unwrap().push(note.clone());
+            Ok(())
+        })
+    };
+    let elsewhere = store.clone();
+    let slow = Fake::new("act", Effect::Once, move |context| {
+        let done = KnownOutcome::Done(ToolOutput::text("a person knew"));
+        block_on(resolve(&*elsewhere, &context.session, &context.call_id, &done, None, &ports())).unwrap();
+        context.slices.dispatch(note("a", "late"));
+        Ok(ToolOutput::text("late"))
+    });
+    let agent =
+        agent(vec![calling(&[("c", "act", "{}")]), Answer::text("ok")], vec![slow]).with_reducers(Arc::new(reducers));
+    let mut recorder = block_on(Recorder::create(store, agent.session(), ports())).unwrap();
+    block_on(agent.run(&mut recorder, "go")).unwrap();
+
+    assert_eq!(crate::kit::history(recorder.session())[2], "0 result c success: a person knew");
+    assert_eq!(query::<Note>(recorder.session()).unwrap(), []);
+    assert_eq!(*heard.lock().unwrap(), []);
 }

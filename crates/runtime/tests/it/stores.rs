@@ -6,7 +6,7 @@ use std::time::Duration;
 use pollster::block_on;
 use turnkeep_model::event::Effect;
 use turnkeep_model::{CallId, ErrorKind, Number, RunId, Session, SessionId};
-use turnkeep_runtime::human::{Judgement, decide};
+use turnkeep_runtime::human::{ConsentDecision, decide};
 use turnkeep_runtime::port::{Answer, Consent, ToolOutput};
 use turnkeep_runtime::{Agent, Ports, Recorder, say};
 use turnkeep_store::{Claim, Store, StoreExt};
@@ -91,7 +91,7 @@ fn a_lease_that_passed_on_is_refused_and_its_run_is_fenced() {
         };
         let world = World::default();
         left(&one, &acting(&world));
-        let claim = |worker: &str, time| Claim { worker: worker.into(), run: RunId::new(worker), time, process: None };
+        let claim = |worker: &str, time| Claim::new(worker, RunId::new(worker), time);
         let stale = block_on(leases.claim(&id(), &claim("w1", Duration::from_millis(1)))).unwrap();
         let mut late = block_on(Recorder::claimed(one.clone(), &id(), RunId::new("w1"), later())).unwrap();
         let fresh = loop {
@@ -118,7 +118,7 @@ fn words_and_consent_from_another_process_are_kept_while_the_agent_runs() {
     each_store(|one, other, scheme| {
         let busy = Fake::new("busy", Effect::Pure, move |context| {
             block_on(say(&*other, &context.session, &later(), "one more thing")).unwrap();
-            let (call, yes) = (CallId::given("b"), Judgement::approve());
+            let (call, yes) = (CallId::given("b"), ConsentDecision::approve());
             block_on(decide(&*other, &context.session, &call, &yes, &later())).unwrap();
             Ok(ToolOutput::text("busy done"))
         });

@@ -6,10 +6,11 @@ use futures_util::StreamExt;
 use pollster::block_on;
 use turnkeep_model::{Event, Seq, Session, SessionId};
 use turnkeep_runtime::port::Answer;
-use turnkeep_runtime::{Agent, Followed, Heard, Hub, Recorder, Tail};
+use turnkeep_runtime::{Agent, Hub, HubItem, Recorder, Tail, TailItem};
 use turnkeep_store::Store;
 
 use crate::kit::{memory, ports, script};
+use crate::mortal::later;
 
 fn id() -> SessionId {
     SessionId::new("s")
@@ -26,9 +27,9 @@ fn agent() -> Agent {
 }
 
 /// The last kind of event that is heard until the subscription ends.
-fn last_kind(heard: Vec<Heard>) -> Option<String> {
+fn last_kind(heard: Vec<HubItem>) -> Option<String> {
     heard.into_iter().rev().find_map(|heard| match heard {
-        Heard::Batch(batch) => batch.events.last().map(|entry| entry.event.kind().to_owned()),
+        HubItem::Batch(batch) => batch.events.last().map(|entry| entry.event.kind().to_owned()),
         _ => None,
     })
 }
@@ -69,7 +70,7 @@ fn one_that_goes_across_runs_hears_the_next_run_too() {
     drop(hub);
 
     let stops = block_on(heard.collect::<Vec<_>>()).into_iter().filter(|heard| match heard {
-        Heard::Batch(batch) => batch.events.iter().any(|entry| matches!(entry.event, Event::RunStopped(_))),
+        HubItem::Batch(batch) => batch.events.iter().any(|entry| matches!(entry.event, Event::RunStopped(_))),
         _ => false,
     });
 
@@ -86,7 +87,7 @@ fn a_session_that_is_not_there_yet_is_waited_for_and_followed_to_the_end_of_its_
 
     let mut last = Seq::START;
     while let Some(followed) = block_on(tail.next()).unwrap() {
-        if let Followed::Batch(batch) = followed {
+        if let TailItem::Batch(batch) = followed {
             assert_eq!(batch.seq, last.next());
             last = batch.last();
         }
@@ -104,4 +105,44 @@ fn subscriptions_that_ended_hold_no_memory() {
 
     // Nothing else tells what a hub holds.
     assert!(format!("{hub:?}").len() < 200, "{hub:?}");
+}
+
+#[test]
+fn a_subscription_ends_when_its_run_is_fenced_by_another_process() {
+    let (store, hub, elsewhere) = (memory(), Hub::default(), Hub::default());
+    let heard = hub.subscribe(&id());
+    let mut fenced = begin(&store, &hub);
+    let other = turnkeep_runtime::Ports { hub: elsewhere, ..later() };
+    let _taken = block_on(Recorder::resume(store, &id(), other)).unwrap();
+    let error = block_on(agent().resume(&mut fenced)).unwrap_err();
+    assert!(error.is(turnkeep_runtime::Named::Fenced));
+    drop(fenced);
+
+    assert_eq!(last_kind(block_on(heard.collect::<Vec<_>>())).as_deref(), Some("block.added"));
+}
+
+#[test]
+fn a_subscription_goes_on_with_the_run_of_this_process_that_took_over() {
+    let (store, hub) = (memory(), Hub::default());
+    let heard = hub.subscribe(&id());
+    let first = begin(&store, &hub);
+    let ports = turnkeep_runtime::Ports { hub: hub.clone(), ..later() };
+    let mut second = block_on(Recorder::resume(store, &id(), ports)).unwrap();
+    drop(first);
+    block_on(agent().resume(&mut second)).unwrap();
+
+    assert_eq!(last_kind(block_on(heard.collect::<Vec<_>>())).as_deref(), Some("run.stopped"));
+}
+
+#[test]
+fn a_run_is_heard_on_though_someone_failed_to_take_its_session_over() {
+    let (store, hub) = (memory(), Hub::default());
+    let mut running = begin(&store, &hub);
+    let until_its_end = hub.subscribe(&id());
+    let ports = turnkeep_runtime::Ports { hub: hub.clone(), ..later() };
+    assert!(block_on(Recorder::resume(crate::doubt::Doubtful::failing_once(store), &id(), ports)).is_err());
+
+    block_on(agent().resume(&mut running)).unwrap();
+
+    assert_eq!(last_kind(block_on(until_its_end.collect::<Vec<_>>())).as_deref(), Some("run.stopped"));
 }

@@ -1,12 +1,14 @@
-//! What is stored, in bytes.
+//! `du`: how many bytes every session, and the directory as a whole, takes.
+//!
+//! What forks share is counted once, with the file that holds it.
 
-use super::journal::Known;
+use super::journal_dir::JournalDir;
+use super::journal_index::JournalIndex;
 use super::name::JOURNAL;
-use super::shelf::Shelf;
+use crate::capability::{SessionUse, Usage};
 use crate::error::{Error, ErrorKind, Result};
-use crate::power::{SessionUse, Usage};
 
-impl Shelf {
+impl JournalDir {
     pub(super) fn usage(&self) -> Result<Usage> {
         let mut usage = Usage::default();
         for name in self.names()? {
@@ -26,23 +28,23 @@ impl Shelf {
     /// Counts a journal file. Of one that is damaged only its length is known.
     fn count(&self, stem: &str, length: u64, usage: &mut Usage) -> Result<()> {
         usage.journals += length;
-        let known = match self.known(stem) {
+        let index = match self.index(stem) {
             Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(()),
-            known => known?,
+            index => index?,
         };
-        let Some(known) = known else {
+        let Some(index) = index else {
             return Ok(());
         };
-        let (raw, shared) = (known.summary.bytes, shared(&known));
+        let (raw, shared) = (index.summary.bytes, shared(&index));
         usage.raw += raw.saturating_sub(shared);
-        if !self.is_gone(stem)? {
-            usage.sessions.push(SessionUse { session: known.summary.id.clone(), raw, own: length, shared });
+        if !self.is_deleted(stem)? {
+            usage.sessions.push(SessionUse { session: index.summary.id.clone(), raw, own: length, shared });
         }
         Ok(())
     }
 }
 
 /// The bytes of the lines that a fork shares with its parent.
-fn shared(known: &Known) -> u64 {
-    known.past.as_ref().map_or(0, |past| past.mark.bytes)
+fn shared(index: &JournalIndex) -> u64 {
+    index.past.as_ref().map_or(0, |past| past.mark.bytes)
 }

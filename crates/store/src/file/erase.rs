@@ -1,39 +1,42 @@
-//! Taking a secret out of journal files. A file is put in the place of the old one when it is whole and on the disk.
+//! Taking a secret out of journal files.
+//!
+//! The text may stand in any file of the family of forks, and forks count the bytes of the past they share. So all related files
+//! are written anew beside the old ones first, and only then put in their places: a failure before that changes nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use turnkeep_model::{Json, Object, Seq, SessionId};
 
-use super::journal::{Known, OURS, damaged, head_text, read_head};
-use super::shelf::Shelf;
+use super::journal_dir::JournalDir;
+use super::journal_index::{JournalIndex, OURS, damaged, head_text, read_head};
+use crate::capability::Erased;
+use crate::checksum;
 use crate::error::{Error, Result};
-use crate::lent;
-use crate::power::Erased;
 use crate::scrub::{check_needle, scrub, without};
-use crate::work::lock;
+use crate::thread_pool::lock;
 
 /// A journal file as it will be.
 struct Rewrite {
     stem: String,
-    known: Arc<Known>,
+    index: Arc<JournalIndex>,
     head: String,
     lines: Vec<String>,
     /// By how much every batch's account of bytes grows.
     shifts: Vec<i64>,
 }
 
-impl Shelf {
+impl JournalDir {
     pub(super) fn erase(&self, session: &SessionId, only: Option<Seq>, needle: &str) -> Result<Erased> {
         check_needle(needle)?;
         let _held = self.hold()?;
-        let chain = self.chain(session)?;
+        let lineage = self.lineage(session)?;
         let mut erased = Erased::default();
         let mut rewrites = Vec::new();
-        for stem in self.kin(&chain)? {
+        for stem in self.related(&lineage)? {
             let mut rewrite = self.as_it_is(stem)?;
-            let shift = shift_of_past(&rewrites, &rewrite.known);
-            let until = chain.iter().find(|(stem, _)| *stem == rewrite.stem).map_or(Seq::START, |(_, until)| *until);
+            let shift = shift_of_past(&rewrites, &rewrite.index);
+            let until = lineage.iter().find(|(stem, _)| *stem == rewrite.stem).map_or(Seq::START, |(_, until)| *until);
             erased.records.extend(rewrite.erase(shift, until, only, needle)?);
             rewrite.scrub_head(shift, needle)?;
             rewrites.push(rewrite);
@@ -43,8 +46,8 @@ impl Shelf {
         }
         self.replace_all(&rewrites)?;
         for rewrite in rewrites {
-            let id = &rewrite.known.summary.id;
-            if id != session && !self.is_gone(&rewrite.stem)? {
+            let id = &rewrite.index.summary.id;
+            if id != session && !self.is_deleted(&rewrite.stem)? {
                 erased.shared_with.push(id.clone());
             }
         }
@@ -53,57 +56,57 @@ impl Shelf {
     }
 
     /// The files that a session's journal is in, each with the last record of it that is shared.
-    fn chain(&self, session: &SessionId) -> Result<Vec<(String, Seq)>> {
-        let stem = self.live(session)?;
-        let mut known = self.known(&stem)?.ok_or_else(|| Error::unknown(session))?;
-        let mut chain = vec![(stem, Seq(u64::MAX))];
-        while let Some(past) = known.past.clone() {
-            known = self.past(&past)?;
-            let until = chain.last().map_or(past.until, |(_, until)| past.until.min(*until));
-            chain.push((past.stem, until));
+    fn lineage(&self, session: &SessionId) -> Result<Vec<(String, Seq)>> {
+        let stem = self.stem_of(session)?;
+        let mut index = self.index(&stem)?.ok_or_else(|| Error::unknown(session))?;
+        let mut lineage = vec![(stem, Seq(u64::MAX))];
+        while let Some(past) = index.past.clone() {
+            index = self.past(&past)?;
+            let until = lineage.last().map_or(past.until, |(_, until)| past.until.min(*until));
+            lineage.push((past.stem, until));
         }
-        Ok(chain)
+        Ok(lineage)
     }
 
-    /// The files that share a past with those of a chain, themselves included, each after the one it is forked from.
-    fn kin(&self, chain: &[(String, Seq)]) -> Result<Vec<String>> {
-        let mut kin: Vec<String> = chain.last().map(|(root, _)| root.clone()).into_iter().collect();
+    /// The files of everything that descends from the root of a lineage, themselves included, each after the one it is forked from.
+    fn related(&self, lineage: &[(String, Seq)]) -> Result<Vec<String>> {
+        let mut related: Vec<String> = lineage.last().map(|(root, _)| root.clone()).into_iter().collect();
         let mut forks: HashMap<String, Vec<String>> = HashMap::new();
         for stem in self.stems()? {
-            if let Some(past) = self.known(&stem)?.and_then(|known| known.past.clone()) {
+            if let Some(past) = self.index(&stem)?.and_then(|index| index.past.clone()) {
                 forks.entry(past.stem).or_default().push(stem);
             }
         }
         let mut next = 0;
-        while let Some(stem) = kin.get(next) {
-            kin.extend(forks.remove(stem).unwrap_or_default());
+        while let Some(stem) = related.get(next) {
+            related.extend(forks.remove(stem).unwrap_or_default());
             next += 1;
         }
-        Ok(kin)
+        Ok(related)
     }
 
     fn as_it_is(&self, stem: String) -> Result<Rewrite> {
         let file = self.journal_file(&stem);
-        let known = self.known(&stem)?.ok_or_else(|| damaged("a journal is missing").file(&file))?;
-        let bytes = self.disk.read(&file, 0, known.good).map_err(|error| Error::io("read", &file, error))?;
+        let index = self.index(&stem)?.ok_or_else(|| damaged("a journal is missing").file(&file))?;
+        let bytes = self.disk.read(&file, 0, index.good).map_err(|error| Error::io("read", &file, error))?;
         let text = String::from_utf8(bytes).map_err(|_| damaged("the journal is not UTF-8").file(&file))?;
         let head = text.lines().next().unwrap_or_default().to_owned();
-        let line = |end: &super::journal::End| {
+        let line = |end: &super::journal_index::BatchSpan| {
             let range = usize::try_from(end.start).ok()?..usize::try_from(end.end).ok()?;
             text.get(range).map(str::to_owned)
         };
-        let lines = known.ends.iter().map(line).collect::<Option<_>>();
+        let lines = index.ends.iter().map(line).collect::<Option<_>>();
         let lines = lines.ok_or_else(|| damaged("the journal was cut meanwhile").file(&file))?;
-        Ok(Rewrite { stem, known, head, lines, shifts: Vec::new() })
+        Ok(Rewrite { stem, index, head, lines, shifts: Vec::new() })
     }
 
     /// Puts new files in the place of the old ones, all of them written before the first is replaced.
     fn replace_all(&self, rewrites: &[Rewrite]) -> Result<()> {
         for rewrite in rewrites {
-            self.write_aside(&rewrite.stem, rewrite.text().as_bytes())?;
+            self.stage(&rewrite.stem, rewrite.text().as_bytes())?;
         }
         for rewrite in rewrites {
-            self.take_place(&rewrite.stem)?;
+            self.replace_by_staged(&rewrite.stem)?;
             // What a repair kept beside the journal may hold the secret in any form.
             self.remove_if_there(&self.damaged_file(&rewrite.stem))?;
         }
@@ -111,8 +114,8 @@ impl Shelf {
     }
 
     /// Writes what a journal file will be, durably, beside it.
-    pub(super) fn write_aside(&self, stem: &str, bytes: &[u8]) -> Result<()> {
-        let aside = self.aside_file(stem);
+    pub(super) fn stage(&self, stem: &str, bytes: &[u8]) -> Result<()> {
+        let aside = self.staged_file(stem);
         self.remove_if_there(&aside)?;
         let written = self.disk.append(&aside, bytes).and_then(|()| self.disk.sync(&aside));
         written.map_err(|error| {
@@ -122,10 +125,10 @@ impl Shelf {
     }
 
     /// Puts what was written beside a journal file in its place.
-    pub(super) fn take_place(&self, stem: &str) -> Result<()> {
+    pub(super) fn replace_by_staged(&self, stem: &str) -> Result<()> {
         let file = self.journal_file(stem);
         lock(&self.files).remove(stem);
-        self.disk.rename(&self.aside_file(stem), &file).map_err(|error| Error::io("replace", &file, error))
+        self.disk.rename(&self.staged_file(stem), &file).map_err(|error| Error::io("replace", &file, error))
     }
 
     pub(super) fn remove_if_there(&self, file: &std::path::Path) -> Result<()> {
@@ -139,10 +142,10 @@ impl Shelf {
 impl Rewrite {
     /// Takes the needle out of the batches up to a record; gives the records that held it.
     fn erase(&mut self, shift: i64, until: Seq, only: Option<Seq>, needle: &str) -> Result<Vec<Seq>> {
-        let mut first = self.known.past.as_ref().map_or(Seq::START, |past| past.until).next();
+        let mut first = self.index.past.as_ref().map_or(Seq::START, |past| past.until).next();
         let (mut shift, mut erased) = (shift, Vec::new());
-        for (line, end) in self.lines.iter_mut().zip(&self.known.ends) {
-            let given = lent::given(line)?.into_owned();
+        for (line, end) in self.lines.iter_mut().zip(&self.index.ends) {
+            let given = checksum::original_line(line)?.into_owned();
             if end.mark.last <= until
                 && let Some((changed, records)) = without(&given, first, only, needle)?
             {
@@ -158,7 +161,7 @@ impl Rewrite {
 
     /// Takes the needle out of what the head of a fork says of its past.
     fn scrub_head(&mut self, shift: i64, needle: &str) -> Result<()> {
-        let Some(past) = &self.known.past else {
+        let Some(past) = &self.index.past else {
             return Ok(());
         };
         let mut journal = read_head(&self.head)?;
@@ -180,14 +183,14 @@ impl Rewrite {
 }
 
 /// By how much the account of bytes grows where a file's past ends.
-fn shift_of_past(rewrites: &[Rewrite], known: &Known) -> i64 {
-    let Some(past) = &known.past else {
+fn shift_of_past(rewrites: &[Rewrite], index: &JournalIndex) -> i64 {
+    let Some(past) = &index.past else {
         return 0;
     };
     let Some(parent) = rewrites.iter().find(|rewrite| rewrite.stem == past.stem) else {
         return 0;
     };
-    let until = parent.known.ends.partition_point(|end| end.mark.last <= past.until);
+    let until = parent.index.ends.partition_point(|end| end.mark.last <= past.until);
     until.checked_sub(1).and_then(|at| parent.shifts.get(at)).copied().unwrap_or_default()
 }
 

@@ -1,15 +1,18 @@
-//! Retention, and giving space back.
+//! Retention, and removing what no session reaches any more.
+//!
+//! The directory is locked while files are removed, so that nobody forks a session that goes, and who shares whose past is
+//! found out once and not for every session.
 
 use turnkeep_model::SessionId;
 
-use super::name::GONE;
+use super::journal_dir::JournalDir;
+use super::name::TOMBSTONE;
 use super::sharing::Sharing;
-use super::shelf::Shelf;
+use crate::capability::{Freed, Retention};
 use crate::error::{Error, ErrorKind, Result};
-use crate::power::{Freed, Retention};
 use crate::retention::{Candidate, expired_of, unfinished};
 
-impl Shelf {
+impl JournalDir {
     pub(super) fn gc(&self, retention: &Retention) -> Result<Freed> {
         let expired = self.expired(retention)?;
         if retention.rehearse {
@@ -49,7 +52,7 @@ impl Shelf {
     fn expired(&self, retention: &Retention) -> Result<Vec<Candidate>> {
         let mut summaries = Vec::new();
         for stem in self.live_stems()? {
-            summaries.extend(self.known(&stem)?.map(|known| known.summary.clone()));
+            summaries.extend(self.index(&stem)?.map(|index| index.summary.clone()));
         }
         summaries.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
         let candidate = |summary: crate::summary::Summary| Candidate {
@@ -64,13 +67,13 @@ impl Shelf {
 
     fn sweep(&self, sharing: &mut Sharing) -> Result<()> {
         for name in self.names()? {
-            if let Some(stem) = name.strip_suffix(GONE) {
-                match self.known(stem)? {
-                    None => self.remove_if_there(&self.gone_file(stem))?,
-                    Some(known) if sharing.until(stem).is_none() => self.remove(stem, known.past.clone(), sharing)?,
+            if let Some(stem) = name.strip_suffix(TOMBSTONE) {
+                match self.index(stem)? {
+                    None => self.remove_if_there(&self.tombstone_file(stem))?,
+                    Some(index) if sharing.until(stem).is_none() => self.remove(stem, index.past.clone(), sharing)?,
                     Some(_) => {}
                 }
-            } else if self.is_aside(&name) {
+            } else if self.is_staged(&name) {
                 self.remove_if_there(&self.folder.join(&name))?;
             }
         }
@@ -80,7 +83,7 @@ impl Shelf {
     fn batches(&self) -> Result<u64> {
         let mut batches = 0;
         for stem in self.stems()? {
-            batches += self.known(&stem)?.map_or(0, |known| known.ends.len() as u64);
+            batches += self.index(&stem)?.map_or(0, |index| index.ends.len() as u64);
         }
         Ok(batches)
     }

@@ -1,6 +1,22 @@
 //! File names for ids, whatever the ids are.
+//!
+//! Invariant: different ids have different names, on file systems that ignore case too, and no name leads out of the directory.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use turnkeep_model::SessionId;
+
+/// What is escaped: all but lower-case letters, digits, `-` and `_`. Upper-case letters are escaped too, because some file systems
+/// do not tell them apart.
+const ESCAPED: &AsciiSet = &upper_case(NON_ALPHANUMERIC.remove(b'-').remove(b'_'));
+
+const fn upper_case(mut set: AsciiSet) -> AsciiSet {
+    let mut letter = b'A';
+    while letter <= b'Z' {
+        set = set.add(letter);
+        letter += 1;
+    }
+    set
+}
 
 /// Longer names are cut and end in a digest.
 const LONGEST: usize = 160;
@@ -9,19 +25,19 @@ const LONGEST: usize = 160;
 pub(super) const JOURNAL: &str = ".turnkeep.jsonl";
 
 /// The ending of the mark that a session was deleted while forks still share its past.
-pub(super) const GONE: &str = ".gone";
+pub(super) const TOMBSTONE: &str = ".gone";
 
 /// The ending of what will be a journal, once it is whole.
-pub(super) const ASIDE: &str = ".turnkeep.new";
+pub(super) const STAGED: &str = ".turnkeep.new";
 
 /// The ending of a damaged journal that a repair kept.
 pub(super) const DAMAGED: &str = ".turnkeep.damaged";
 
-/// The stem of the files of a session: a name that no id can turn into a path, alike on every file system. Upper-case
-/// letters are encoded too, because some file systems do not tell them apart.
+/// The stem of the files of a session: a name that no id can turn into a path, alike on every file system.
 pub(super) fn stem(session: &SessionId, life: u32) -> String {
     let id = session.as_str();
-    let mut stem: String = id.bytes().map(encoded).collect();
+    // No letter but those of an escape can be in upper case now, and names were always written in lower case.
+    let mut stem = utf8_percent_encode(id, ESCAPED).to_string().to_ascii_lowercase();
     if stem.len() > LONGEST {
         let digest = blake3::hash(id.as_bytes()).to_hex();
         stem.truncate(LONGEST - 40);
@@ -37,26 +53,12 @@ pub(super) fn stem(session: &SessionId, life: u32) -> String {
 /// The session that files are named for, as far as the name tells: a long one was cut.
 pub(super) fn session(stem: &str) -> SessionId {
     let name = stem.split('+').next().unwrap_or(stem);
-    let mut bytes = Vec::new();
-    let mut rest = name.bytes();
-    while let Some(byte) = rest.next() {
-        let code = (byte == b'%').then(|| [rest.next(), rest.next()].into_iter().flatten().collect::<Vec<u8>>());
-        let decoded = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(&code).ok()?, 16).ok());
-        bytes.push(decoded.unwrap_or(byte));
-    }
-    SessionId::new(String::from_utf8_lossy(&bytes))
+    SessionId::new(percent_decode_str(name).decode_utf8_lossy())
 }
 
 /// Whether these files are of that session, in whichever of its lives.
 pub(super) fn is_stem_of(name: &str, session: &SessionId) -> bool {
     name.split('+').next() == Some(stem(session, 0).as_str())
-}
-
-fn encoded(byte: u8) -> String {
-    match byte {
-        b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => char::from(byte).to_string(),
-        other => format!("%{other:02x}"),
-    }
 }
 
 #[cfg(test)]
@@ -69,6 +71,11 @@ mod tests {
 
         assert_eq!(stems, ["%2e%2e%2fx", "a%2fb", "%41", "%2e", "%c3%a9", "%43%4f%4e"]);
         assert_eq!(stems.map(|stem| session(&stem).to_string()), ["../x", "a/b", "A", ".", "é", "CON"]);
+    }
+
+    #[test]
+    fn a_name_that_no_id_has_is_shown_as_far_as_it_can_be_read() {
+        assert_eq!(["a%2", "%zz", "%ff", "x+3"].map(|stem| session(stem).to_string()), ["a%2", "%zz", "\u{fffd}", "x"]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Which journal files share whose past.
+//! Which journal files share whose past, so that a file is removed only when no fork needs it.
 
 use std::collections::HashMap;
 
 use turnkeep_model::Seq;
 
-use super::journal::Past;
+use super::journal_index::Past;
 
 /// For every file that has forks, each of them and the last record that it shares.
 #[derive(Debug, Default)]

@@ -1,4 +1,8 @@
-//! What short texts are compressed with: the words that all of them share.
+//! Dictionaries, which short lines are compressed against: the words that all of them share.
+//!
+//! A row names the dictionary that it was compressed with, by number. Number 0 is built in and never changes; others are
+//! trained from the store's own lines and stored in it. A dictionary holds pieces of what was said, so an erasure retires those
+//! that hold some of the erased text.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, RwLock};
@@ -7,7 +11,7 @@ use zstd::bulk::Compressor;
 
 use super::pack::damaged;
 use crate::error::Result;
-use crate::work::lock;
+use crate::thread_pool::lock;
 
 /// The level of what is compressed once and read often, and that of dictionaries while they are trained.
 const LEVEL: i32 = 3;

@@ -1,7 +1,7 @@
-//! Lines as databases keep them, and batches made ready for that.
+//! What the databases have in common: how a line becomes a row and comes back, and what is prepared before it is written.
 
-pub(crate) mod cached;
+pub(crate) mod cached_head;
 pub(crate) mod dictionary;
 pub(crate) mod pack;
-pub(crate) mod ready;
+pub(crate) mod prepared;
 pub(crate) mod segment;

@@ -1,4 +1,6 @@
-//! Lines as they are stored: large strings taken out, the rest compressed. Every byte comes back as it was.
+//! Lines as rows: large strings taken out and stored once under their hash, the rest compressed.
+//!
+//! Invariant: every byte comes back as it was. A line is cut at the quotes of its strings as they are spelled, and never parsed.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Parts of journals.
+//! Segments: ranges of records in one session row. The journal of a fork is a list of them, its ancestors' first.
 
 use turnkeep_model::Seq;
 

@@ -5,8 +5,8 @@ use turnkeep_model::SessionId;
 
 use super::base::Base;
 use super::sql::{get, query, query_one, unsigned};
+use crate::capability::{SessionUse, Usage};
 use crate::error::Result;
-use crate::power::{SessionUse, Usage};
 
 /// Every table but that of versions.
 pub(super) const TABLES: [&str; 6] = ["session", "fork", "batch", "body", "head", "words"];

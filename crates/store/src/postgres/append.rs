@@ -11,13 +11,13 @@ use tokio_postgres::types::ToSql;
 use turnkeep_model::Seq;
 
 use super::base::{Base, PATIENCE, pause, random, worth_waiting};
-use super::chain::{Place, find};
 use super::heads;
+use super::lineage::{SessionRow, find};
 use super::nul::hide;
 use super::sql::{get, query_opt, signed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::packed::pack::Packed;
-use crate::packed::ready::{Ready, spelling_number};
+use crate::packed::prepared::{PreparedBatch, spelling_number};
 use crate::summary::Change;
 
 // Under `READ COMMITTED` an update that waited for another looks at the row again: of two appenders at one place the
@@ -66,36 +66,37 @@ pub(super) struct Landed {
 }
 
 /// Appends, and answers as soon as the batch is recorded; the head in memory and the index are told afterwards.
-pub(super) async fn append(base: &Arc<Base>, ready: &Ready, answer: oneshot::Sender<Result<Seq>>) {
-    let recorded = record(base, ready).await;
+pub(super) async fn append(base: &Arc<Base>, prepared: &PreparedBatch, answer: oneshot::Sender<Result<Seq>>) {
+    let recorded = record(base, prepared).await;
     // Whoever asked may have gone.
-    let _ = answer.send(recorded.as_ref().map(|_| ready.effects.last).map_err(Error::clone));
+    let _ = answer.send(recorded.as_ref().map(|_| prepared.effects.last).map_err(Error::clone));
     if let Ok(landed) = recorded {
-        landed.into_iter().for_each(|landed| heads::note(base, landed, ready));
+        landed.into_iter().for_each(|landed| heads::note(base, landed, prepared));
         base.stirred.notify_one();
+        base.announcer.changed(&prepared.session, Some(prepared.effects.last));
     }
 }
 
 /// Appends, if the session is where the appender believes it to be. A server that goes away meanwhile is waited for;
 /// the mark then tells whether the batch was recorded, but not where.
-async fn record(base: &Base, ready: &Ready) -> Result<Option<Landed>> {
+async fn record(base: &Base, prepared: &PreparedBatch) -> Result<Option<Landed>> {
     let mut sent = Sent::No;
-    match base.within(limit(ready), insist(base, ready, &mut sent)).await {
+    match base.within(limit(prepared), insist(base, prepared, &mut sent)).await {
         Err(error) if error.kind() == ErrorKind::Unavailable && sent == Sent::Perhaps => Err(unsure(error)),
         done => done,
     }
 }
 
 /// How long an append may take: some time for its bytes, too.
-fn limit(ready: &Ready) -> Duration {
-    PATIENCE + Duration::from_secs(ready.line.len() as u64 >> 20)
+fn limit(prepared: &PreparedBatch) -> Duration {
+    PATIENCE + Duration::from_secs(prepared.line.len() as u64 >> 20)
 }
 
-async fn insist(base: &Base, ready: &Ready, sent: &mut Sent) -> Result<Option<Landed>> {
+async fn insist(base: &Base, prepared: &PreparedBatch, sent: &mut Sent) -> Result<Option<Landed>> {
     let mark = random();
     let (start, mut wait) = (Instant::now(), Duration::from_millis(5));
     loop {
-        match attempt(base, ready, mark, sent).await {
+        match attempt(base, prepared, mark, sent).await {
             Err(error) if worth_waiting(&error, start) => pause(wait).await,
             done => return done,
         }
@@ -110,25 +111,25 @@ enum Sent {
     Perhaps,
 }
 
-async fn attempt(base: &Base, ready: &Ready, mark: i64, sent: &mut Sent) -> Result<Option<Landed>> {
+async fn attempt(base: &Base, prepared: &PreparedBatch, mark: i64, sent: &mut Sent) -> Result<Option<Landed>> {
     let client = base.client().await?;
-    if *sent == Sent::Perhaps && recorded(&client, ready, mark).await? {
+    if *sent == Sent::Perhaps && recorded(&client, prepared, mark).await? {
         return Ok(None);
     }
     *sent = Sent::Perhaps;
-    match put(&client, base, ready, mark).await? {
+    match put(&client, base, prepared, mark).await? {
         Some(landed) => Ok(Some(landed)),
         // An earlier attempt may have been recorded while this one was on its way.
-        None if recorded(&client, ready, mark).await? => Ok(None),
-        None => Err(refuse(ready, find(&client, &ready.session).await?)),
+        None if recorded(&client, prepared, mark).await? => Ok(None),
+        None => Err(refuse(prepared, find(&client, &prepared.session).await?)),
     }
 }
 
-fn refuse(ready: &Ready, place: Option<Place>) -> Error {
-    match place {
-        Some(place) => Error::stale(&ready.session, ready.at, place.last),
-        None if ready.at != Seq::START => Error::unknown(&ready.session),
-        None => Error::new(ErrorKind::Unavailable, "the session was removed meanwhile").session(&ready.session),
+fn refuse(prepared: &PreparedBatch, session_row: Option<SessionRow>) -> Error {
+    match session_row {
+        Some(session_row) => Error::stale(&prepared.session, prepared.at, session_row.last),
+        None if prepared.at != Seq::START => Error::unknown(&prepared.session),
+        None => Error::new(ErrorKind::Unavailable, "the session was removed meanwhile").session(&prepared.session),
     }
 }
 
@@ -138,25 +139,30 @@ fn unsure(error: Error) -> Error {
 }
 
 /// Whether this very append was recorded.
-async fn recorded(client: &impl GenericClient, ready: &Ready, mark: i64) -> Result<bool> {
+async fn recorded(client: &impl GenericClient, prepared: &PreparedBatch, mark: i64) -> Result<bool> {
     let text = "SELECT 1 FROM session JOIN batch USING (sid) WHERE id = $1 AND first = $2 AND mark = $3";
-    let values: [&(dyn ToSql + Sync); 3] = [&ready.session.as_str(), &signed(ready.first.0), &mark];
+    let values: [&(dyn ToSql + Sync); 3] = [&prepared.session.as_str(), &signed(prepared.first.0), &mark];
     Ok(query_opt(client, text, &values).await?.is_some())
 }
 
 /// Appends; gives nothing where the session is elsewhere.
-pub(super) async fn put(client: &impl GenericClient, base: &Base, ready: &Ready, mark: i64) -> Result<Option<Landed>> {
-    let (effects, packed) = (&ready.effects, &ready.packed);
-    let change = effects.changes(ready.at, base.options.clock.now());
-    let (id, at, last) = (ready.session.as_str(), signed(ready.at.0), signed(effects.last.0));
+pub(super) async fn put(
+    client: &impl GenericClient,
+    base: &Base,
+    prepared: &PreparedBatch,
+    mark: i64,
+) -> Result<Option<Landed>> {
+    let (effects, packed) = (&prepared.effects, &prepared.packed);
+    let change = effects.changes(prepared.at, base.options.clock.now());
+    let (id, at, last) = (prepared.session.as_str(), signed(prepared.at.0), signed(effects.last.0));
     let (turns, blocks, bytes) = (signed(change.turns), signed(change.blocks), signed(effects.bytes));
-    let (spelling, raw) = (spelling_number(ready.spelling) as i16, signed(packed.raw as u64));
+    let (spelling, raw) = (spelling_number(prepared.spelling) as i16, signed(packed.raw as u64));
     let hashes = hashes(packed);
     let (fields, bodies) = (Fields::of(&change), Columns::of(packed));
     let mut values: Vec<&(dyn ToSql + Sync)> = Vec::with_capacity(26);
     values.extend::<[&(dyn ToSql + Sync); 7]>([&id, &at, &last, &turns, &blocks, &bytes, &change.updated]);
     values.extend::<[&(dyn ToSql + Sync); 6]>([&spelling, &packed.dictionary, &raw, &mark, &packed.data, &hashes]);
-    let begins = ready.at == Seq::START;
+    let begins = prepared.at == Seq::START;
     let only_adds = !begins && hashes.is_none() && change.only_adds();
     if !only_adds {
         fields.push_to(&mut values);

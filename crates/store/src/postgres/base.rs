@@ -1,4 +1,7 @@
-//! What every request needs: connections, dictionaries, heads at hand, and patience.
+//! What every request needs: connections, dictionaries, heads at hand, and how long a server is waited for.
+//!
+//! No request waits for ever. What takes moments ends after [`PATIENCE`]; what may take long ends when a probe on a connection of
+//! its own finds that the server answers nobody.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::pin::pin;
@@ -8,17 +11,23 @@ use std::time::{Duration, Instant};
 use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, QueueMode, RecyclingMethod, Runtime};
 use futures_util::future::{Either, select};
 use tokio::sync::Notify;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Config, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
-use super::fault::{from_server, no_connection};
+use super::announce::Announcer;
+use super::fault::{failed, from_server, no_connection};
 use super::heads::Residents;
+use super::notice::channel;
 use super::schema;
 use super::tls;
+use super::watch::Listeners;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::packed::dictionary::{Dictionaries, Effort};
 use crate::packed::pack::Unpacker;
-use crate::work::lock;
+use crate::thread_pool::lock;
 
 /// How many connections one store has at most.
 const CONNECTIONS: usize = 10;
@@ -41,7 +50,15 @@ pub(super) struct Base {
     pub(super) heads: Mutex<Residents>,
     /// Told of every append, for whoever keeps the index.
     pub(super) stirred: Notify,
+    /// Where processes tell each other what happens in this schema.
+    pub(super) channel: String,
+    pub(super) announcer: Announcer,
+    pub(super) listeners: Listeners,
 }
+
+/// A connection that is read by whoever made it.
+pub(super) type ListenConnection =
+    (tokio_postgres::Client, tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>);
 
 impl Base {
     /// Connects, and brings the schema to the newest version.
@@ -58,6 +75,9 @@ impl Base {
             unpackers: Mutex::default(),
             heads: Mutex::default(),
             stirred: Notify::new(),
+            channel: channel(&address.schema),
+            announcer: Announcer::default(),
+            listeners: Listeners::default(),
         }))
     }
 
@@ -71,6 +91,12 @@ impl Base {
     /// A connection.
     pub(super) async fn client(&self) -> Result<Client> {
         self.connections.pool.get().await.map_err(no_connection)
+    }
+
+    /// A connection beside the others.
+    pub(super) async fn connect(&self) -> Result<ListenConnection> {
+        let Connections { config, tls, .. } = &self.connections;
+        config.connect(tls.clone()).await.map_err(failed)
     }
 
     /// Does what should take moments, unless the server does not answer.
@@ -102,11 +128,15 @@ struct Connections {
     pool: Pool,
     /// One more, to ask whether the server answers at all.
     probe: Pool,
+    config: Config,
+    tls: MakeRustlsConnect,
 }
 
 impl Connections {
     fn to(address: &Address) -> Result<Connections> {
-        Ok(Connections { pool: pool(address, CONNECTIONS)?, probe: pool(address, 1)? })
+        let tls = tls::connector(&address.trust)?;
+        let (pool, probe) = (pool(address, &tls, CONNECTIONS)?, pool(address, &tls, 1)?);
+        Ok(Connections { pool, probe, config: address.config.clone(), tls })
     }
 
     /// The first connection.
@@ -168,9 +198,9 @@ impl Connections {
     }
 }
 
-fn pool(address: &Address, size: usize) -> Result<Pool> {
+fn pool(address: &Address, tls: &MakeRustlsConnect, size: usize) -> Result<Pool> {
     let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let manager = Manager::from_config(address.config.clone(), tls::connector(&address.trust)?, manager);
+    let manager = Manager::from_config(address.config.clone(), tls.clone(), manager);
     // The connection that was used last knows the statements, and its server process is awake.
     let pool = Pool::builder(manager).max_size(size).queue_mode(QueueMode::Lifo).runtime(Runtime::Tokio1);
     pool.build().map_err(|error| Error::new(ErrorKind::Unavailable, "no connections can be made").because(error))

@@ -4,14 +4,14 @@ use deadpool_postgres::GenericClient;
 use turnkeep_model::{Batch, Seq, SessionId};
 
 use super::base::Base;
-use super::chain::{Segment, begun, lines, must_find, segments, segments_of};
 use super::heads::saved;
+use super::lineage::{Segment, begun, lines, must_find, segments, segments_of};
 use super::list::row_summary;
 use super::nul::show;
 use super::sql::{get, query, query_one, query_opt, signed, unsigned};
 use crate::error::{ErrorKind, Result};
-use crate::packed::cached::HeadCheck;
-use crate::packed::ready::Spelled;
+use crate::packed::cached_head::HeadCheck;
+use crate::packed::prepared::Spelled;
 use crate::summary::{Effects, Mark, Origin, Summary};
 use crate::verify::{Finding, stale_listing};
 
@@ -53,26 +53,26 @@ pub(super) async fn check_session(
     base: &Base,
     session: &SessionId,
 ) -> Result<Vec<Finding>> {
-    let place = must_find(client, session).await?;
+    let session_row = must_find(client, session).await?;
     let mut findings = Vec::new();
-    let end = segments(client, &place).await?.last().map_or(Seq::START, |segment| segment.until);
-    if end != place.last {
-        findings.push(Finding::Gap { session: session.clone(), due: end.next(), found: place.last });
+    let end = segments(client, &session_row).await?.last().map_or(Seq::START, |segment| segment.until);
+    if end != session_row.last {
+        findings.push(Finding::Gap { session: session.clone(), due: end.next(), found: session_row.last });
     }
     let beyond = "SELECT EXISTS (SELECT 1 FROM batch WHERE sid = $1 AND (first > $2 OR last > $2))";
-    if get(&query_one(client, beyond, &[&place.sid, &signed(place.last.0)]).await?, 0)? {
+    if get(&query_one(client, beyond, &[&session_row.sid, &signed(session_row.last.0)]).await?, 0)? {
         findings.push(Finding::Stale { what: "the listing ends before the journal".to_owned() });
     }
-    if !same_kinship(client, place.sid).await? {
+    if !lineage_matches(client, session_row.sid).await? {
         let what = "the listing names another parent than the fork was made from".to_owned();
         findings.push(Finding::Damaged { session: Some(session.clone()), seq: None, what });
     }
-    let listing = row_summary(client, place.sid).await?;
-    let mut heads = HeadCheck::new(saved(client, place.sid).await?);
-    match fold(client, base, place.sid, place.last, |batch| heads.take(batch)).await {
+    let listing = row_summary(client, session_row.sid).await?;
+    let mut heads = HeadCheck::new(saved(client, session_row.sid).await?);
+    match fold(client, base, session_row.sid, session_row.last, |batch| heads.take(batch)).await {
         Ok(folded) => {
-            if folded.summary.last != place.last {
-                let (session, due) = (session.clone(), place.last.next());
+            if folded.summary.last != session_row.last {
+                let (session, due) = (session.clone(), session_row.last.next());
                 findings.push(Finding::Gap { session, due, found: folded.summary.last });
             }
             findings.extend(stale_listing(&folded.summary.misnamed(&listing)).filter(|_| listing.origin.is_some()));
@@ -89,9 +89,9 @@ pub(super) async fn check_session(
 }
 
 /// Whether a session's row and what it was given name the same past and the same parent, as do those whose past it shares.
-pub(super) async fn same_kinship(client: &impl GenericClient, sid: i64) -> Result<bool> {
-    let text = "WITH RECURSIVE chain (sid) AS (SELECT $1::bigint UNION SELECT s.past FROM session s JOIN chain USING (sid) \
-         WHERE s.past IS NOT NULL) SELECT NOT EXISTS (SELECT 1 FROM chain JOIN session s USING (sid) \
+pub(super) async fn lineage_matches(client: &impl GenericClient, sid: i64) -> Result<bool> {
+    let text = "WITH RECURSIVE lineage (sid) AS (SELECT $1::bigint UNION SELECT s.past FROM session s JOIN lineage USING (sid) \
+         WHERE s.past IS NOT NULL) SELECT NOT EXISTS (SELECT 1 FROM lineage JOIN session s USING (sid) \
          LEFT JOIN fork f USING (sid) WHERE NOT (s.past IS NOT DISTINCT FROM f.past \
          AND s.until = coalesce(f.until, 0) AND s.origin IS NOT DISTINCT FROM f.origin))";
     get(&query_one(client, text, &[&sid]).await?, 0)
@@ -106,7 +106,7 @@ pub(super) async fn fold(
     mut take: impl FnMut(&Batch) -> Result<()>,
 ) -> Result<Folded> {
     let mut given = given(client, sid).await?;
-    let mut folded = Folded { summary: Summary::untold(SessionId::new("")), seen: Vec::new() };
+    let mut folded = Folded { summary: Summary::without_times(SessionId::new("")), seen: Vec::new() };
     for segment in segments_of(client, sid, last).await? {
         if let Some(given) = given.take_if(|_| segment.sid == sid) {
             folded.summary.give(&given);

@@ -5,28 +5,28 @@ use turnkeep_model::{Seq, SessionId};
 
 use super::append::Columns;
 use super::base::Base;
-use super::chain::{Segment, Stored, begun, line_of, must_find, segments};
 use super::fault::failed;
+use super::index_check;
+use super::lineage::{Segment, Stored, begun, line_of, must_find, segments};
 use super::nul::hide;
 use super::remove::drop_bodies;
 use super::repair::make_anew;
 use super::schema::alone;
 use super::sql::{execute, get, query, signed};
-use super::words;
+use crate::capability::Erased;
 use crate::error::Result;
 use crate::packed::pack::pack;
-use crate::power::Erased;
 use crate::scrub::{MARK, check_needle, without};
-use crate::work::lock;
+use crate::thread_pool::lock;
 
 pub(super) async fn erase(base: &Base, session: &SessionId, seq: Option<Seq>, needle: &str) -> Result<Erased> {
     check_needle(needle)?;
     let mut client = base.awaited().await?;
     let transaction = client.transaction().await.map_err(failed)?;
     alone(&transaction).await?;
-    let place = must_find(&transaction, session).await?;
+    let session_row = must_find(&transaction, session).await?;
     let mut erased = Erased::default();
-    for segment in segments(&transaction, &place).await? {
+    for segment in segments(&transaction, &session_row).await? {
         for row in begun(&transaction, segment).await? {
             if seq.is_none_or(|seq| row.first <= seq && seq <= row.last) {
                 erase_row(&transaction, base, segment, &row, seq, needle, &mut erased).await?;
@@ -34,12 +34,12 @@ pub(super) async fn erase(base: &Base, session: &SessionId, seq: Option<Seq>, ne
         }
     }
     if !erased.records.is_empty() {
-        let kin = kin(&transaction, place.sid).await?;
-        forget_derived(&transaction, &kin.iter().map(|(sid, _)| *sid).collect::<Vec<_>>(), needle).await?;
-        for (sid, _) in &kin {
+        let related = related(&transaction, session_row.sid).await?;
+        forget_derived(&transaction, &related.iter().map(|(sid, _)| *sid).collect::<Vec<_>>(), needle).await?;
+        for (sid, _) in &related {
             make_anew(&transaction, base, *sid).await?;
         }
-        let others = kin.into_iter().filter(|(sid, _)| *sid != place.sid);
+        let others = related.into_iter().filter(|(sid, _)| *sid != session_row.sid);
         erased.shared_with = others.filter_map(|(_, id)| id.map(SessionId::new)).collect();
         erased.shared_with.sort();
     }
@@ -83,12 +83,12 @@ async fn erase_row(
 }
 
 /// The rows that share a past with this one, itself included, with their ids; forks after what they are forked from.
-async fn kin(client: &impl GenericClient, sid: i64) -> Result<Vec<(i64, Option<String>)>> {
+async fn related(client: &impl GenericClient, sid: i64) -> Result<Vec<(i64, Option<String>)>> {
     let text = "WITH RECURSIVE root (sid, past) AS (SELECT sid, past FROM session WHERE sid = $1 UNION ALL \
          SELECT s.sid, s.past FROM session s JOIN root ON s.sid = root.past), \
-         kin (sid) AS (SELECT sid FROM root WHERE past IS NULL UNION ALL \
-         SELECT s.sid FROM session s JOIN kin ON s.past = kin.sid) \
-         SELECT sid, id FROM session WHERE sid IN (SELECT sid FROM kin) ORDER BY sid";
+         related (sid) AS (SELECT sid FROM root WHERE past IS NULL UNION ALL \
+         SELECT s.sid FROM session s JOIN related ON s.past = related.sid) \
+         SELECT sid, id FROM session WHERE sid IN (SELECT sid FROM related) ORDER BY sid";
     let rows = query(client, text, &[&sid]).await?;
     rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
 }
@@ -103,5 +103,5 @@ async fn forget_derived(transaction: &Transaction<'_>, sids: &[i64], needle: &st
     execute(transaction, given, &[&sids, &hide(needle), &MARK]).await?;
     execute(transaction, "UPDATE session SET epoch = epoch + 1 WHERE sid = ANY($1)", &[&sids]).await?;
     execute(transaction, "DELETE FROM head WHERE sid = ANY($1)", &[&sids]).await?;
-    words::forget(transaction, sids).await
+    index_check::forget(transaction, sids).await
 }

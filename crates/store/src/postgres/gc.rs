@@ -8,8 +8,8 @@ use super::base::Base;
 use super::fault::failed;
 use super::remove::expire;
 use super::sql::{execute, get, query, query_one, unsigned};
+use crate::capability::{Freed, Retention};
 use crate::error::{ErrorKind, Result};
-use crate::power::{Freed, Retention};
 use crate::retention::{Candidate, expired_of, unfinished};
 
 pub(super) async fn gc(base: &Base, retention: &Retention) -> Result<Freed> {

@@ -9,13 +9,13 @@ use turnkeep_model::{Head, Seq, SessionId};
 
 use super::append::Landed;
 use super::base::Base;
-use super::chain::{Place, Segment, Stored, batches, must_find, parse, rows, segments};
+use super::lineage::{Segment, SessionRow, Stored, batches, must_find, parse, rows, segments};
 use super::sql::{execute, get, query, query_opt, signed, unsigned};
 use crate::error::Result;
-use crate::packed::cached::{self, Saved, take_in};
-use crate::packed::ready::Ready;
-use crate::window::{TurnFold, Window};
-use crate::work::lock;
+use crate::packed::cached_head::{self, Saved};
+use crate::packed::prepared::PreparedBatch;
+use crate::thread_pool::lock;
+use crate::window::{TurnFold, Window, take_in};
 
 /// After how many batches a head is saved again, at least.
 const OFTEN: u32 = 16;
@@ -38,11 +38,11 @@ pub(super) struct Resident {
 }
 
 /// Takes a batch into the head in memory, and saves that now and then. A head that is not at hand is left to readers.
-pub(super) fn note(base: &Arc<Base>, landed: Landed, ready: &Ready) {
+pub(super) fn note(base: &Arc<Base>, landed: Landed, prepared: &PreparedBatch) {
     let mut residents = lock(&base.heads);
     let resident = match residents.remove(&landed.sid) {
-        Some(resident) if resident.head.seq == ready.at && resident.epoch == landed.epoch => Some(resident),
-        _ if ready.at == Seq::START => {
+        Some(resident) if resident.head.seq == prepared.at && resident.epoch == landed.epoch => Some(resident),
+        _ if prepared.at == Seq::START => {
             Some(Resident { head: Head::default(), epoch: landed.epoch, unsaved: 0, weight: 0 })
         }
         _ => None,
@@ -50,10 +50,10 @@ pub(super) fn note(base: &Arc<Base>, landed: Landed, ready: &Ready) {
     let Some(mut resident) = resident else {
         return;
     };
-    if ready.notes.iter().any(|(seq, event)| resident.head.apply(*seq, event).is_err()) {
+    if prepared.notes.iter().any(|(seq, event)| resident.head.apply(*seq, event).is_err()) {
         return;
     }
-    resident.head.seq = ready.effects.last;
+    resident.head.seq = prepared.effects.last;
     resident.unsaved += 1;
     if resident.unsaved >= OFTEN.max(u32::try_from(resident.weight / BYTES_A_BATCH).unwrap_or(u32::MAX)) {
         resident.unsaved = 0;
@@ -71,7 +71,7 @@ fn keep(residents: &mut Residents, sid: i64, resident: Resident) {
 
 /// Saves a head beside everything else: nobody waits for a cache. Tells how long it is.
 fn save_aside(base: &Arc<Base>, landed: Landed, head: &Head) -> usize {
-    let (text, seq, base) = (cached::text(landed.sid, head), head.seq, Arc::clone(base));
+    let (text, seq, base) = (cached_head::text(landed.sid, head), head.seq, Arc::clone(base));
     let weight = text.len();
     tokio::spawn(async move { save(&base, landed, seq, &text).await });
     weight
@@ -142,32 +142,37 @@ async fn replay(client: &impl GenericClient, base: &Base, segments: &[Segment], 
 /// The head of a session at its end.
 pub(super) async fn head(base: &Arc<Base>, session: &SessionId) -> Result<Head> {
     let client = base.client().await?;
-    let place = must_find(&client, session).await?;
-    let segments = segments(&client, &place).await?;
-    head_of(&client, base, &place, &segments).await
+    let session_row = must_find(&client, session).await?;
+    let segments = segments(&client, &session_row).await?;
+    head_of(&client, base, &session_row, &segments).await
 }
 
-async fn head_of(client: &impl GenericClient, base: &Arc<Base>, place: &Place, segments: &[Segment]) -> Result<Head> {
-    let fits = |resident: &&Resident| resident.head.seq == place.last && resident.epoch == place.epoch;
-    if let Some(head) = lock(&base.heads).get(&place.sid).filter(fits).map(|resident| resident.head.clone()) {
+async fn head_of(
+    client: &impl GenericClient,
+    base: &Arc<Base>,
+    session_row: &SessionRow,
+    segments: &[Segment],
+) -> Result<Head> {
+    let fits = |resident: &&Resident| resident.head.seq == session_row.last && resident.epoch == session_row.epoch;
+    if let Some(head) = lock(&base.heads).get(&session_row.sid).filter(fits).map(|resident| resident.head.clone()) {
         return Ok(head);
     }
     let mut head = newest(client, segments).await?.unwrap_or_default();
     let replayed = replay(client, base, segments, &mut head).await?;
-    let landed = Landed { sid: place.sid, epoch: place.epoch };
+    let landed = Landed { sid: session_row.sid, epoch: session_row.epoch };
     let weight = if replayed > OFTEN { save_aside(base, landed, &head) } else { 0 };
-    let resident = Resident { head: head.clone(), epoch: place.epoch, unsaved: 0, weight };
-    keep(&mut lock(&base.heads), place.sid, resident);
+    let resident = Resident { head: head.clone(), epoch: session_row.epoch, unsaved: 0, weight };
+    keep(&mut lock(&base.heads), session_row.sid, resident);
     Ok(head)
 }
 
 /// The head and the last turns. Batches are read from the one in which the first of them opened.
 pub(super) async fn window(base: &Arc<Base>, session: &SessionId, turns: u32) -> Result<Window> {
     let client = base.client().await?;
-    let place = must_find(&client, session).await?;
-    let segments = segments(&client, &place).await?;
-    let mut head = head_of(&client, base, &place, &segments).await?;
-    let wanted = place.turns.saturating_sub(u64::from(turns));
+    let session_row = must_find(&client, session).await?;
+    let segments = segments(&client, &session_row).await?;
+    let mut head = head_of(&client, base, &session_row, &segments).await?;
+    let wanted = session_row.turns.saturating_sub(u64::from(turns));
     let rows = rows_since(&client, &segments, wanted).await?;
     let open = rows.first().map_or(0, |row| row.turns_before);
     let mut fold = TurnFold::after(u32::try_from(open).unwrap_or(u32::MAX));

@@ -1,6 +1,6 @@
 //! Leases: claiming a session appends `run.started`, which fences off whoever ran it before.
 //!
-//! Workers are on many machines, so the time is that of the database, unless the store was given a clock of its own.
+//! Workers run on many machines, so the time is that of the database, unless the store was given a clock of its own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +13,13 @@ use super::append::put;
 use super::base::{Base, random};
 use super::fault::failed;
 use super::heads;
+use super::list::Conditions;
 use super::nul::hide;
 use super::sql::{execute, get, query_opt, signed, unsigned};
+use crate::capability::{Claim, Lease};
 use crate::claim::{held, millis, passed, started};
 use crate::error::{Error, Result};
-use crate::packed::ready::ready;
-use crate::power::{Claim, Lease};
+use crate::packed::prepared::prepare;
 
 /// The time of the database, or the one that is given.
 macro_rules! now {
@@ -35,13 +36,15 @@ const WAITING: &str = concat!(
     " FROM session WHERE id IS NOT NULL AND status IN ('pending', 'in_progress', 'waiting_for_tools') \
      AND (lease_until IS NULL OR lease_until <= ",
     now!("$1"),
-    ") ORDER BY hour, updated, sid LIMIT 1 FOR UPDATE SKIP LOCKED"
+    ")"
 );
 
 pub(super) async fn claim_next(base: &Arc<Base>, claim: &Claim) -> Result<Option<Lease>> {
     let mut client = base.awaited().await?;
     let transaction = client.transaction().await.map_err(failed)?;
-    let Some(row) = query_opt(&transaction, WAITING, &[&base.options.clock.own()]).await? else {
+    let carrying = Conditions::of_tags(Box::new(base.options.clock.own()), &claim.tags);
+    let text = format!("{WAITING}{} ORDER BY hour, updated, sid LIMIT 1 FOR UPDATE SKIP LOCKED", carrying.text);
+    let Some(row) = query_opt(&transaction, &text, &carrying.values()).await? else {
         return Ok(None);
     };
     let session = SessionId::new(get::<String>(&row, 0)?);
@@ -75,15 +78,16 @@ async fn grant(
     claim: &Claim,
 ) -> Result<Lease> {
     let (sid, last, now): (i64, _, i64) = (get(row, 1)?, Seq(unsigned(row, 2)?), get(row, 3)?);
-    let ready = ready(&session, last, &started(last, claim, now), usize::MAX, &base.dictionaries)?;
-    let landed = put(&transaction, base, &ready, random()).await?.ok_or_else(|| held(&session))?;
+    let prepared = prepare(&session, last, &started(last, claim, now), usize::MAX, &base.dictionaries)?;
+    let landed = put(&transaction, base, &prepared, random()).await?.ok_or_else(|| held(&session))?;
     let until = now.saturating_add(millis(claim.time));
-    let token = ready.effects.last;
+    let token = prepared.effects.last;
     let text = "UPDATE session SET lease_token = $2, lease_until = $3, lease_worker = $4 WHERE sid = $1";
     execute(&transaction, text, &[&sid, &signed(token.0), &until, &hide(&claim.worker)]).await?;
     transaction.commit().await.map_err(failed)?;
-    heads::note(base, landed, &ready);
+    heads::note(base, landed, &prepared);
     base.stirred.notify_one();
+    base.announcer.changed(&session, Some(token));
     Ok(Lease { session, token, worker: claim.worker.clone(), until })
 }
 

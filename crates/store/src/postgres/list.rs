@@ -1,4 +1,4 @@
-//! Listing.
+//! Listing: one statement that an index of the wanted order answers.
 
 use deadpool_postgres::GenericClient;
 use tokio_postgres::Row;
@@ -18,7 +18,7 @@ const COLUMNS: &str =
     "origin, until, last, turns, blocks, bytes, created, updated, title, status, tag_keys, tag_values";
 
 pub(super) async fn list(base: &Base, asked: &Query) -> Result<Page> {
-    let Conditions { text, values } = Conditions::of(asked);
+    let conditions = Conditions::of(asked);
     let order = match asked.sort {
         Sort::Updated => "hour DESC, updated DESC, id",
         Sort::Created => "created DESC, id",
@@ -26,9 +26,11 @@ pub(super) async fn list(base: &Base, asked: &Query) -> Result<Page> {
     };
     let size = asked.page_size();
     let limit = size.saturating_add(1);
-    let text = format!("SELECT id, {COLUMNS} FROM session WHERE id IS NOT NULL{text} ORDER BY {order} LIMIT {limit}");
-    let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value.as_ref() as _).collect();
-    let rows = query(&base.client().await?, &text, &values).await?;
+    let text = format!(
+        "SELECT id, {COLUMNS} FROM session WHERE id IS NOT NULL{} ORDER BY {order} LIMIT {limit}",
+        conditions.text
+    );
+    let rows = query(&base.client().await?, &text, &conditions.values()).await?;
     let mut sessions: Vec<Summary> = rows.iter().take(size).map(summary).collect::<Result<_>>()?;
     let next = sessions.last_mut().filter(|_| rows.len() > size).map(|summary| asked.sort.place(summary));
     Ok(Page { sessions, next })
@@ -58,16 +60,27 @@ fn summary(row: &Row) -> Result<Summary> {
     })
 }
 
-type Value = Box<dyn ToSql + Sync + Send>;
+pub(super) type Value = Box<dyn ToSql + Sync + Send>;
 
 /// The conditions of a query, and the values they speak of.
 #[derive(Default)]
-struct Conditions {
-    text: String,
+pub(super) struct Conditions {
+    pub(super) text: String,
     values: Vec<Value>,
 }
 
 impl Conditions {
+    /// Those of these labels, where the statement has a first value already.
+    pub(super) fn of_tags(first: Value, tags: &[(String, Option<String>)]) -> Conditions {
+        let mut conditions = Conditions { text: String::new(), values: vec![first] };
+        tags.iter().for_each(|(key, value)| conditions.tag(key, value.as_deref()));
+        conditions
+    }
+
+    pub(super) fn values(&self) -> Vec<&(dyn ToSql + Sync)> {
+        self.values.iter().map(|value| value.as_ref() as _).collect()
+    }
+
     fn of(query: &Query) -> Conditions {
         let mut conditions = Conditions::default();
         conditions.word("id = ?", query.id.as_ref().map(SessionId::as_str));

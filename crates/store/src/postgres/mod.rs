@@ -6,26 +6,29 @@
 
 mod account;
 mod address;
+mod announce;
 mod append;
 mod base;
-mod chain;
 mod check;
 mod erase;
 mod fault;
 mod fork;
 mod gc;
 mod heads;
+mod index_check;
+mod integrity;
 mod lease;
+mod lineage;
 mod list;
+mod notice;
 mod nul;
 mod remove;
 mod repair;
 mod schema;
 mod search;
-mod sound;
 mod sql;
 mod store;
 mod tls;
-mod words;
+mod watch;
 
 pub use store::PostgresStore;

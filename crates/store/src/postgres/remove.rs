@@ -1,4 +1,7 @@
 //! Deleting: the rows that nothing else reaches go with the session.
+//!
+//! The row of a session whose records forks share stays, without its id, and is cut to what they share. When the last of them
+//! goes, it goes too, and so do its ancestors that only it kept.
 
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::ToSql;
@@ -11,7 +14,7 @@ use super::sql::{execute, get, query, query_one, query_opt, signed};
 use crate::error::{Error, Result};
 use crate::retention::Candidate;
 use crate::store::Deleted;
-use crate::work::lock;
+use crate::thread_pool::lock;
 
 /// Deletes a session; what forks share with it stays until the last of them goes.
 pub(super) async fn delete(base: &Base, session: &SessionId) -> Result<Deleted> {
@@ -34,11 +37,12 @@ async fn delete_found(base: &Base, session: &SessionId, text: &str, values: &[&(
     let sid = get(&row, 0)?;
     let shared = shared_until(&transaction, sid).await?;
     match shared {
-        Some(until) => bury(&transaction, sid, until).await?,
+        Some(until) => cut_to_shared(&transaction, sid, until).await?,
         None => remove(&transaction, sid).await?,
     }
     transaction.commit().await.map_err(failed)?;
     lock(&base.heads).remove(&sid);
+    base.announcer.changed(session, None);
     Ok(Deleted { shared: shared.unwrap_or_default() })
 }
 
@@ -49,7 +53,7 @@ async fn shared_until(transaction: &Transaction<'_>, sid: i64) -> Result<Option<
 }
 
 /// Takes the name off a session and removes what no fork shares.
-async fn bury(transaction: &Transaction<'_>, sid: i64, until: Seq) -> Result<()> {
+async fn cut_to_shared(transaction: &Transaction<'_>, sid: i64, until: Seq) -> Result<()> {
     remove_batches(transaction, sid, until).await?;
     execute(transaction, "DELETE FROM head WHERE sid = $1", &[&sid]).await?;
     // Where its own past ends still matters to its forks.
@@ -61,14 +65,14 @@ async fn bury(transaction: &Transaction<'_>, sid: i64, until: Seq) -> Result<()>
     execute(transaction, text, &[&sid, &signed(until.0)]).await.map(drop)
 }
 
-/// Removes a session row, and those buried before whose past only it shared.
+/// Removes a session row, and those deleted before whose past only it shared.
 async fn remove(transaction: &Transaction<'_>, sid: i64) -> Result<()> {
     let mut next = Some(sid);
     while let Some(sid) = next {
         remove_batches(transaction, sid, Seq::START).await?;
         let row = query_one(transaction, "DELETE FROM session WHERE sid = $1 RETURNING past", &[&sid]).await?;
         next = match get(&row, 0)? {
-            Some(past) => orphan(transaction, past).await?,
+            Some(past) => unshared_past(transaction, past).await?,
             None => None,
         };
     }
@@ -76,13 +80,13 @@ async fn remove(transaction: &Transaction<'_>, sid: i64) -> Result<()> {
 }
 
 /// Whether a past has neither a name nor forks any more. One with forks is cut to what they share.
-async fn orphan(transaction: &Transaction<'_>, sid: i64) -> Result<Option<i64>> {
-    let buried = "SELECT 1 FROM session WHERE sid = $1 AND id IS NULL FOR UPDATE";
-    if query_opt(transaction, buried, &[&sid]).await?.is_none() {
+async fn unshared_past(transaction: &Transaction<'_>, sid: i64) -> Result<Option<i64>> {
+    let deleted = "SELECT 1 FROM session WHERE sid = $1 AND id IS NULL FOR UPDATE";
+    if query_opt(transaction, deleted, &[&sid]).await?.is_none() {
         return Ok(None);
     }
     match shared_until(transaction, sid).await? {
-        Some(until) => bury(transaction, sid, until).await.map(|()| None),
+        Some(until) => cut_to_shared(transaction, sid, until).await.map(|()| None),
         None => Ok(Some(sid)),
     }
 }

@@ -4,21 +4,21 @@ use deadpool_postgres::Transaction;
 use turnkeep_model::{Batch, Seq, SessionId};
 
 use super::base::Base;
-use super::chain::{Segment, begun, lines};
-use super::check::{Seen, fold, same_kinship};
+use super::check::{Seen, fold, lineage_matches};
 use super::fault::failed;
+use super::index_check;
+use super::integrity::recount;
+use super::lineage::{Segment, begun, lines};
 use super::list::row_summary;
 use super::nul::hide;
 use super::remove::remove_batches;
 use super::schema::alone;
-use super::sound::recount;
 use super::sql::{execute, get, query, query_one, query_opt, signed, unsigned};
-use super::words;
+use crate::capability::Repaired;
 use crate::error::Result;
-use crate::packed::ready::Spelled;
-use crate::power::Repaired;
+use crate::packed::prepared::Spelled;
 use crate::summary::Summary;
-use crate::work::lock;
+use crate::thread_pool::lock;
 
 /// How much of a journal is looked at at once.
 const STEP: u64 = 1000;
@@ -33,7 +33,7 @@ pub(super) async fn repair(base: &Base) -> Result<Vec<Repaired>> {
         let (sid, id): (i64, Option<String>) = (get(&row, 0)?, get(&row, 1)?);
         let transaction = client.transaction().await.map_err(failed)?;
         alone(&transaction).await?;
-        let mended = mend(&transaction, base, sid).await?;
+        let mended = repair_session(&transaction, base, sid).await?;
         transaction.commit().await.map_err(failed)?;
         if let (Some(id), Some(mended)) = (id, mended) {
             repaired.push(Repaired { session: SessionId::new(id), ..mended });
@@ -42,20 +42,20 @@ pub(super) async fn repair(base: &Base) -> Result<Vec<Repaired>> {
     let transaction = client.transaction().await.map_err(failed)?;
     recount(&transaction).await?;
     transaction.commit().await.map_err(failed)?;
-    words::mend(&mut client, base).await?;
+    index_check::repair(&mut client, base).await?;
     lock(&base.heads).clear();
     Ok(repaired)
 }
 
 /// Mends one session row; tells what was wrong, if anything was.
-async fn mend(transaction: &Transaction<'_>, base: &Base, sid: i64) -> Result<Option<Repaired>> {
+async fn repair_session(transaction: &Transaction<'_>, base: &Base, sid: i64) -> Result<Option<Repaired>> {
     let text = "SELECT last FROM session WHERE sid = $1 FOR UPDATE";
     if query_opt(transaction, text, &[&sid]).await?.is_none() {
         return Ok(None);
     }
     let (mut lost, mut anew) = (None, Vec::new());
-    if !same_kinship(transaction, sid).await? {
-        mend_kinship(transaction, sid).await?;
+    if !lineage_matches(transaction, sid).await? {
+        repair_lineage(transaction, sid).await?;
         anew.push("the name of its parent".to_owned());
     }
     let last = last_of(transaction, sid).await?;
@@ -79,7 +79,7 @@ async fn last_of(transaction: &Transaction<'_>, sid: i64) -> Result<Seq> {
 }
 
 /// What a fork was given says where its past is, unless nothing is there.
-async fn mend_kinship(transaction: &Transaction<'_>, sid: i64) -> Result<()> {
+async fn repair_lineage(transaction: &Transaction<'_>, sid: i64) -> Result<()> {
     let given = "UPDATE session SET past = f.past, until = f.until, origin = f.origin FROM fork f \
          WHERE session.sid = $1 AND f.sid = $1 AND f.past IN (SELECT sid FROM session) AND f.past < $1";
     if execute(transaction, given, &[&sid]).await? > 0 {
@@ -144,7 +144,7 @@ pub(super) async fn make_anew(transaction: &Transaction<'_>, base: &Base, sid: i
         count_anew(transaction, seen).await?;
         counts += 1;
     }
-    let told = folded.summary.told_by(&listed);
+    let told = folded.summary.with_times_of(&listed);
     let wrong = told.differs_in(&listed);
     let mut anew = Vec::new();
     anew.extend((counts > 0).then(|| format!("the counts of {counts} batches")));

@@ -13,13 +13,13 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::base::Base;
-use super::chain::{Segment, batches, must_find, parse, row_with, segments};
 use super::fault::failed;
+use super::lineage::{Segment, batches, must_find, parse, row_with, segments};
 use super::schema::alone;
 use super::sql::{execute, get, query, query_one, query_opt, signed, unsigned};
+use crate::capability::{Hit, SearchQuery};
 use crate::error::Result;
-use crate::power::{Hit, SearchQuery};
-use crate::said::{text_of, words};
+use crate::search_text::{text_of, words};
 use crate::snippet;
 
 /// How many records one step takes, of however many sessions.
@@ -203,9 +203,9 @@ async fn matches(client: &impl GenericClient, asked: &SearchQuery, expression: &
     let mut text = String::from("SELECT DISTINCT sid, seq FROM words WHERE lexemes @@ $1::text::tsquery");
     let mut numbers = Vec::new();
     if let Some(session) = &asked.session {
-        let place = must_find(client, session).await?;
+        let session_row = must_find(client, session).await?;
         let mut ranges = Vec::new();
-        for segment in segments(client, &place).await? {
+        for segment in segments(client, &session_row).await? {
             let n = numbers.len() + 2;
             ranges.push(format!("sid = ${n} AND seq > ${} AND seq <= ${}", n + 1, n + 2));
             numbers.extend([segment.sid, signed(segment.after.0), signed(segment.until.0)]);

@@ -10,20 +10,20 @@ use turnkeep_model::{Batch, Head, Seq, SessionId};
 
 use super::address::Address;
 use super::base::{Base, PATIENCE, patiently};
-use super::chain::{self, Segment};
-use super::{account, append, erase, fork, gc, heads, lease, list, remove, repair, search, sound};
+use super::lineage::{self, Segment};
+use super::{account, announce, append, erase, fork, gc, heads, integrity, lease, list, remove, repair, search};
+use crate::capability::{
+    Accounting, Chunks, Claim, Erased, Freed, HeadCache, Hit, Indexed, Lease, Leases, Maintenance, Repair, Repaired,
+    Retention, Search, SearchQuery, Usage, Watch,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
-use crate::packed::ready::{Ready, ready};
-use crate::power::{
-    Accounting, Claim, Erased, Freed, HeadCache, Hit, Indexed, Lease, Leases, Maintenance, Repair, Repaired, Retention,
-    Search, SearchQuery, Usage,
-};
+use crate::packed::prepared::{PreparedBatch, prepare};
 use crate::query::{Page, Query};
-use crate::store::{Batches, BoxFuture, Deleted, Store, check_id, has_powers};
+use crate::store::{Batches, BoxFuture, Deleted, Store, capabilities, check_id};
+use crate::thread_pool::{check_threads, gone};
 use crate::verify::Finding;
 use crate::window::Window;
-use crate::work::{check_threads, gone};
 
 /// How many threads the runtime has: a request and its connection need not wake each other up. Batches are read from
 /// their rows on threads beside it.
@@ -34,9 +34,9 @@ const AHEAD: usize = 3;
 
 /// A schema of a PostgreSQL database.
 pub struct PostgresStore {
-    base: Arc<Base>,
+    pub(super) base: Arc<Base>,
     // Only taken when it is dropped.
-    runtime: Option<Runtime>,
+    pub(super) runtime: Option<Runtime>,
 }
 
 impl PostgresStore {
@@ -50,6 +50,7 @@ impl PostgresStore {
         let runtime = runtime()?;
         let base = wait(&runtime, Base::open(address, options))?;
         runtime.spawn(search::keep_up(Arc::clone(&base)));
+        runtime.spawn(announce::announce(Arc::clone(&base)));
         Ok(PostgresStore { base, runtime: Some(runtime) })
     }
 
@@ -66,11 +67,11 @@ impl PostgresStore {
     }
 
     /// Appends, whoever waits for it.
-    fn submit(&self, ready: Ready) -> BoxFuture<'static, Result<Seq>> {
+    fn submit(&self, prepared: PreparedBatch) -> BoxFuture<'static, Result<Seq>> {
         let (answer, recorded) = oneshot::channel();
         if let Some(runtime) = &self.runtime {
             let base = Arc::clone(&self.base);
-            runtime.spawn(async move { append::append(&base, &ready, answer).await });
+            runtime.spawn(async move { append::append(&base, &prepared, answer).await });
         }
         Box::pin(async move { recorded.await.unwrap_or_else(|_| Err(gone())) })
     }
@@ -107,6 +108,7 @@ impl PostgresStore {
 
 impl Drop for PostgresStore {
     fn drop(&mut self) {
+        self.base.listeners.close();
         // Waiting for its threads would panic inside of another runtime.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -130,17 +132,17 @@ fn wait<T: Send + 'static>(runtime: &Runtime, task: impl Future<Output = Result<
 }
 
 async fn pages(base: &Base, session: &SessionId, after: Seq) -> Result<Vec<Segment>> {
-    chain::pages(&base.client().await?, session, after).await
+    lineage::pages(&base.client().await?, session, after).await
 }
 
 async fn page(base: &Base, page: Segment) -> Result<Vec<Batch>> {
-    chain::batches(&base.client().await?, base, page).await
+    lineage::batches(&base.client().await?, base, page).await
 }
 
 impl Store for PostgresStore {
     fn append<'a>(&'a self, session: &'a SessionId, at: Seq, batch: &'a Batch) -> BoxFuture<'a, Result<Seq>> {
-        match ready(session, at, batch, self.base.options.max_batch, &self.base.dictionaries) {
-            Ok(ready) => self.submit(ready),
+        match prepare(session, at, batch, self.base.options.max_batch, &self.base.dictionaries) {
+            Ok(prepared) => self.submit(prepared),
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }
     }
@@ -176,9 +178,9 @@ impl Store for PostgresStore {
         self.run(async move { remove::delete(&base, &session).await })
     }
 
-    has_powers! {
+    capabilities! {
         search: Search, leases: Leases, head_cache: HeadCache,
-        accounting: Accounting, maintenance: Maintenance, repair: Repair,
+        accounting: Accounting, maintenance: Maintenance, repair: Repair, watch: Watch, chunks: Chunks,
     }
 }
 
@@ -270,7 +272,7 @@ impl Maintenance for PostgresStore {
 impl Repair for PostgresStore {
     fn check<'a>(&'a self, session: Option<&'a SessionId>) -> BoxFuture<'a, Result<Vec<Finding>>> {
         let (base, session) = (Arc::clone(&self.base), session.cloned());
-        self.run_long(async move { patiently(|| sound::check(&base, session.as_ref())).await })
+        self.run_long(async move { patiently(|| integrity::check(&base, session.as_ref())).await })
     }
 
     fn repair(&self) -> BoxFuture<'_, Result<Vec<Repaired>>> {

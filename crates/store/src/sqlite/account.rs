@@ -1,18 +1,18 @@
-//! What is stored, in bytes.
+//! `du`: how many bytes every session and every kind of row takes.
 
 use rusqlite::params;
 use turnkeep_model::SessionId;
 
-use super::chain::unsigned;
-use super::desk::Desk;
+use super::db::Db;
+use super::lineage::unsigned;
 use super::schema::failed;
+use crate::capability::{SessionUse, Usage};
 use crate::error::Result;
-use crate::power::{SessionUse, Usage};
 
-pub(super) fn usage(desk: &Desk) -> Result<Usage> {
-    let mut usage = Usage { sessions: sessions(desk)?, ..Usage::default() };
-    usage.raw = own_lines(desk)?;
-    let mut select = desk
+pub(super) fn usage(db: &Db) -> Result<Usage> {
+    let mut usage = Usage { sessions: sessions(db)?, ..Usage::default() };
+    usage.raw = own_lines(db)?;
+    let mut select = db
         .connection
         .prepare("SELECT coalesce(m.tbl_name, d.name), sum(d.pgsize) FROM dbstat d LEFT JOIN sqlite_schema m ON m.name = d.name GROUP BY 1")
         .map_err(failed)?;
@@ -29,23 +29,23 @@ pub(super) fn usage(desk: &Desk) -> Result<Usage> {
         *slot += bytes;
     }
     let free = "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size";
-    usage.free = desk.connection.query_row(free, [], |row| unsigned(row, 0)).map_err(failed)?;
+    usage.free = db.connection.query_row(free, [], |row| unsigned(row, 0)).map_err(failed)?;
     usage.total = usage.journals + usage.bodies + usage.dictionaries + usage.search + usage.listing + usage.free;
     Ok(usage)
 }
 
-fn own_lines(desk: &Desk) -> Result<u64> {
+fn own_lines(db: &Db) -> Result<u64> {
     // The lines of a session less those it shares are those it brought.
     let shared = "SELECT coalesce(sum(bytes), 0) FROM session WHERE past IS NULL";
     let forks = "SELECT coalesce(sum(c.bytes - b.bytes), 0) FROM session c JOIN batch b \
          ON b.at = (SELECT max(at) FROM batch WHERE at <= (c.past << 32) + c.until) WHERE c.past IS NOT NULL";
-    let roots: u64 = desk.connection.query_row(shared, [], |row| unsigned(row, 0)).map_err(failed)?;
-    let own: u64 = desk.connection.query_row(forks, [], |row| unsigned(row, 0)).map_err(failed)?;
+    let roots: u64 = db.connection.query_row(shared, [], |row| unsigned(row, 0)).map_err(failed)?;
+    let own: u64 = db.connection.query_row(forks, [], |row| unsigned(row, 0)).map_err(failed)?;
     Ok(roots + own)
 }
 
-fn sessions(desk: &Desk) -> Result<Vec<SessionUse>> {
-    let mut select = desk
+fn sessions(db: &Db) -> Result<Vec<SessionUse>> {
+    let mut select = db
         .connection
         .prepare(
             "SELECT s.id, s.bytes, \

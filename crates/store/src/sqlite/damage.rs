@@ -6,8 +6,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::place::log_of;
-use super::tail::unreachable;
+use super::location::wal_of;
+use super::wal_scan::unreachable;
 use crate::disk::private;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Clock, Listener, Notice};
@@ -57,27 +57,27 @@ fn lost(commits: usize) -> String {
 
 /// What the log of a database is like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Log {
+pub(super) enum WalState {
     Whole,
     Damaged,
 }
 
 /// Looks at the log of a database that nobody here has open, and keeps a copy if commits in it cannot be read: SQLite
 /// writes over them.
-pub(super) fn keep(database: &Path, clock: &Clock) -> Result<Log> {
-    let Some(damaged) = unreachable(&log_of(database)) else {
-        return Ok(Log::Whole);
+pub(super) fn keep(database: &Path, clock: &Clock) -> Result<WalState> {
+    let Some(damaged) = unreachable(&wal_of(database)) else {
+        return Ok(WalState::Whole);
     };
     // An earlier attempt to open the store may have kept it.
     let mut known = copies(database, KEPT)?.into_iter().chain(copies(database, CLEARED)?);
     if known.any(|(copy, _)| fs::read(copy).is_ok_and(|copy| copy == damaged.log)) {
-        return Ok(Log::Damaged);
+        return Ok(WalState::Damaged);
     }
     let found = jiff::Timestamp::from_millisecond(clock.now()).unwrap_or_default();
     let name = format!("{}-{}{LOG}", found.strftime("%Y%m%dT%H%M%S%.3fZ"), damaged.commits);
     let copy = beside(database, KEPT, &name);
     save(&copy, &damaged.log).map_err(|error| Error::io("keep a copy of the damaged log", &copy, error))?;
-    Ok(Log::Damaged)
+    Ok(WalState::Damaged)
 }
 
 /// Writes a new file durably, or not at all.

@@ -1,34 +1,37 @@
 //! Retention, and giving space back.
+//!
+//! Sessions are deleted in groups, each a transaction: whoever appends waits for one group at most, and a full disk loses no
+//! more than the group it hits.
 
 use rusqlite::{Connection, params};
 use turnkeep_model::{Seq, SessionId};
 
-use super::chain::{signed, unsigned};
-use super::desk::{Desk, transact};
+use super::db::{Db, transact};
+use super::lineage::{signed, unsigned};
 use super::remove::delete;
-use super::schema::{empty_log, failed};
+use super::schema::{failed, truncate_wal};
+use crate::capability::{Freed, Retention};
 use crate::error::Result;
-use crate::power::{Freed, Retention};
 use crate::retention::{Candidate, expired_of, unfinished};
 
 /// How many sessions are deleted in one transaction: whoever appends waits for no more, and each one costs a sync.
 const TOGETHER: usize = 50;
 
-pub(super) fn gc(desk: &mut Desk, retention: &Retention) -> Result<Freed> {
-    let before = size(&desk.connection)?;
-    let expired = expired(desk, retention)?;
+pub(super) fn gc(db: &mut Db, retention: &Retention) -> Result<Freed> {
+    let before = size(&db.connection)?;
+    let expired = expired(db, retention)?;
     if retention.rehearse {
         let sessions = expired.into_iter().map(|candidate| candidate.session).collect();
         return Ok(Freed { sessions, ..Freed::default() });
     }
-    let counted = count(desk)?;
-    let (sessions, removed) = remove_all(desk, &expired);
-    let done = removed.and_then(|()| shrink(desk));
+    let counted = count(db)?;
+    let (sessions, removed) = remove_all(db, &expired);
+    let done = removed.and_then(|()| shrink(db));
     // Also where there was no room: what is left of the attempt in the log takes some. Where others read on, the file
     // becomes shorter when they are done.
-    let emptied = empty_log(&mut desk.connection);
+    let emptied = truncate_wal(&mut db.connection);
     let bodies = done.and_then(|bodies| emptied.map(|_| bodies)).map_err(|error| unfinished(sessions.len(), error))?;
-    let (left, after) = (count(desk)?, size(&desk.connection)?);
+    let (left, after) = (count(db)?, size(&db.connection)?);
     Ok(Freed {
         sessions,
         batches: counted.0.saturating_sub(left.0),
@@ -38,10 +41,10 @@ pub(super) fn gc(desk: &mut Desk, retention: &Retention) -> Result<Freed> {
 }
 
 /// Deletes sessions, and gives those that are gone; also where it could not go on.
-fn remove_all(desk: &mut Desk, expired: &[Candidate]) -> (Vec<SessionId>, Result<()>) {
+fn remove_all(db: &mut Db, expired: &[Candidate]) -> (Vec<SessionId>, Result<()>) {
     let mut sessions = Vec::new();
     for candidates in expired.chunks(TOGETHER) {
-        match transact(desk, |desk| expire_all(desk, candidates)) {
+        match transact(db, |db| expire_all(db, candidates)) {
             Ok(gone) => sessions.extend(gone),
             Err(error) => return (sessions, Err(error)),
         }
@@ -50,10 +53,10 @@ fn remove_all(desk: &mut Desk, expired: &[Candidate]) -> (Vec<SessionId>, Result
 }
 
 /// Deletes these sessions; tells which.
-fn expire_all(desk: &mut Desk, candidates: &[Candidate]) -> Result<Vec<SessionId>> {
+fn expire_all(db: &mut Db, candidates: &[Candidate]) -> Result<Vec<SessionId>> {
     let mut sessions = Vec::new();
     for candidate in candidates {
-        if expire(desk, candidate)? {
+        if expire(db, candidate)? {
             sessions.push(candidate.session.clone());
         }
     }
@@ -61,27 +64,27 @@ fn expire_all(desk: &mut Desk, candidates: &[Candidate]) -> Result<Vec<SessionId
 }
 
 /// Removes what nothing reaches, and makes the file smaller.
-fn shrink(desk: &mut Desk) -> Result<u64> {
-    let bodies = transact(desk, sweep)?;
-    desk.connection.execute_batch("VACUUM").map_err(failed)?;
+fn shrink(db: &mut Db) -> Result<u64> {
+    let bodies = transact(db, sweep)?;
+    db.connection.execute_batch("VACUUM").map_err(failed)?;
     Ok(bodies)
 }
 
 /// Deletes a session, unless it was changed, claimed or deleted meanwhile; tells whether it did.
-fn expire(desk: &mut Desk, candidate: &Candidate) -> Result<bool> {
+fn expire(db: &mut Db, candidate: &Candidate) -> Result<bool> {
     let same = "SELECT 1 FROM session WHERE id = ?1 AND last = ?2 AND coalesce(lease_until, 0) <= ?3";
-    let values = params![candidate.session.as_str(), signed(candidate.last.0), desk.clock.now()];
-    let found = desk.connection.prepare_cached(same).and_then(|mut select| select.exists(values)).map_err(failed)?;
+    let values = params![candidate.session.as_str(), signed(candidate.last.0), db.clock.now()];
+    let found = db.connection.prepare_cached(same).and_then(|mut select| select.exists(values)).map_err(failed)?;
     if found {
-        delete(desk, &candidate.session)?;
+        delete(db, &candidate.session)?;
     }
     Ok(found)
 }
 
 /// The sessions that are no longer kept. Those that someone holds stay.
-fn expired(desk: &Desk, retention: &Retention) -> Result<Vec<Candidate>> {
-    let now = desk.clock.now();
-    let mut select = desk
+fn expired(db: &Db, retention: &Retention) -> Result<Vec<Candidate>> {
+    let now = db.clock.now();
+    let mut select = db
         .connection
         .prepare_cached(
             "SELECT id, updated, bytes, coalesce(lease_until > ?1, 0), last FROM session WHERE id IS NOT NULL \
@@ -98,14 +101,14 @@ fn expired(desk: &Desk, retention: &Retention) -> Result<Vec<Candidate>> {
 }
 
 /// Removes bodies that no batch speaks of; there are none unless something went wrong before.
-fn sweep(desk: &mut Desk) -> Result<u64> {
-    let removed = desk.connection.execute("DELETE FROM body WHERE refs <= 0", []).map_err(failed)?;
-    desk.connection.execute("DELETE FROM head WHERE sid NOT IN (SELECT sid FROM session)", []).map_err(failed)?;
+fn sweep(db: &mut Db) -> Result<u64> {
+    let removed = db.connection.execute("DELETE FROM body WHERE refs <= 0", []).map_err(failed)?;
+    db.connection.execute("DELETE FROM head WHERE sid NOT IN (SELECT sid FROM session)", []).map_err(failed)?;
     Ok(removed as u64)
 }
 
-fn count(desk: &Desk) -> Result<(u64, u64)> {
-    desk.connection
+fn count(db: &Db) -> Result<(u64, u64)> {
+    db.connection
         .query_row("SELECT (SELECT count(*) FROM batch), (SELECT count(*) FROM body)", [], |row| {
             Ok((unsigned(row, 0)?, unsigned(row, 1)?))
         })

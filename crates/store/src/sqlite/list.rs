@@ -1,11 +1,11 @@
-//! Listing.
+//! Listing: one statement that an index of the wanted order answers.
 
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 use turnkeep_model::{Seq, SessionId};
 
-use super::chain::unsigned;
-use super::desk::Desk;
+use super::db::Db;
+use super::lineage::unsigned;
 use super::schema::failed;
 use crate::error::Result;
 use crate::query::{Page, Query, Sort};
@@ -38,7 +38,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
     })
 }
 
-impl Desk {
+impl Db {
     /// The summary of a row, without its labels.
     pub(super) fn row_summary(&self, sid: i64) -> Result<Summary> {
         let mut select =
@@ -87,6 +87,15 @@ impl Desk {
     }
 }
 
+/// The condition that a session `s` carries a label, and the values it speaks of.
+pub(super) fn carries(key: &str, value: Option<&str>) -> (&'static str, Vec<Value>) {
+    let words = [Some(key), value].into_iter().flatten().map(|word| Value::from(word.to_owned())).collect();
+    match value {
+        Some(_) => ("EXISTS (SELECT 1 FROM tag WHERE tag.sid = s.sid AND key = ? AND value = ?)", words),
+        None => ("EXISTS (SELECT 1 FROM tag WHERE tag.sid = s.sid AND key = ?)", words),
+    }
+}
+
 /// The conditions of a query, and the values they speak of.
 fn conditions(query: &Query) -> (String, Vec<Value>) {
     let mut text = String::new();
@@ -116,13 +125,8 @@ fn conditions(query: &Query) -> (String, Vec<Value>) {
         add("updated < ?", vec![before.into()]);
     }
     for (key, value) in &query.tags {
-        match value {
-            Some(value) => {
-                let pair = vec![Value::from(key.clone()), Value::from(value.clone())];
-                add("EXISTS (SELECT 1 FROM tag WHERE tag.sid = s.sid AND key = ? AND value = ?)", pair);
-            }
-            None => add("EXISTS (SELECT 1 FROM tag WHERE tag.sid = s.sid AND key = ?)", word(key)),
-        }
+        let (condition, values) = carries(key, value.as_deref());
+        add(condition, values);
     }
     if let Some(after) = &query.after {
         let id = Value::from(after.id.as_str().to_owned());

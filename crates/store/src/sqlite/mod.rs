@@ -6,27 +6,29 @@
 
 mod account;
 mod append;
-mod chain;
 mod check;
 mod damage;
-mod desk;
+mod db;
 mod erase;
 mod gc;
 mod heads;
+mod index_check;
+mod integrity;
 mod lease;
+mod lineage;
 mod list;
-mod log;
-mod place;
+mod location;
 mod registry;
 mod remove;
 mod repair;
 mod schema;
 mod search;
 mod shared;
-mod sound;
 mod store;
-mod tail;
-mod words;
+mod wal;
+mod wal_scan;
+mod watch;
+mod writer;
 
 use crate::packed::{dictionary, pack};
 

@@ -1,11 +1,14 @@
 //! The tables, their versions, and how a connection is opened.
+//!
+//! A version is never changed after its release: a store is brought to the newest one step by step, in one transaction. A file
+//! of another program or of a newer version is refused before anything in it is changed.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::place::Place;
+use super::location::Location;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Durability, Options};
 
@@ -100,17 +103,17 @@ const READERS: Duration = Duration::from_secs(3);
 
 /// Refuses a database that another process has open by another of its names. SQLite keeps a log beside each name, and two
 /// logs of one database destroy it.
-pub(super) fn check_names(place: &Place) -> Result<()> {
-    if !place.has_other_names() || place.is_in_use() {
+pub(super) fn check_names(location: &Location) -> Result<()> {
+    if !location.has_other_names() || location.is_in_use() {
         return Ok(());
     }
-    let connection = Connection::open_with_flags(&place.file, FLAGS).map_err(failed)?;
+    let connection = Connection::open_with_flags(&location.file, FLAGS).map_err(failed)?;
     connection.busy_timeout(NAMES).map_err(failed)?;
     // First of all: whatever reads before it leaves a file beside this name.
     pragma(&connection, "locking_mode", "EXCLUSIVE")?;
     // Whoever uses this name has files beside it by now.
     match connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(failed) {
-        Err(error) if error.kind() == ErrorKind::Unavailable && place.is_in_use() => Ok(()),
+        Err(error) if error.kind() == ErrorKind::Unavailable && location.is_in_use() => Ok(()),
         Err(error) if error.kind() == ErrorKind::Unavailable => {
             let what = "another process has the store open by another name of its file (a hard link)";
             Err(Error::new(ErrorKind::Unavailable, what).hint("open it by that name; a store should have only one"))
@@ -200,7 +203,7 @@ pub(super) enum Emptied {
 }
 
 /// Writes the log back into the file and empties it, unless someone keeps reading what was there before.
-pub(super) fn empty_log(connection: &mut Connection) -> Result<Emptied> {
+pub(super) fn truncate_wal(connection: &mut Connection) -> Result<Emptied> {
     connection.busy_timeout(READERS).map_err(failed)?;
     let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     connection.busy_handler(Some(wait)).map_err(failed)?;
@@ -259,7 +262,12 @@ pub(super) fn failed(error: rusqlite::Error) -> Error {
     if shape {
         return super::pack::damaged("a row has another shape").because(error);
     }
+    let extended = error.sqlite_error().map(|said| said.extended_code);
     let (kind, hint) = match error.sqlite_error_code() {
+        // Whoever opens a database, if only to read, makes an index of its log beside it.
+        Some(_) if extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => {
+            (ErrorKind::Io, "the disk is full, and to open the store takes a little room; make room and try again")
+        }
         Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
             (ErrorKind::Unavailable, "another process holds the store; try again")
         }

@@ -5,12 +5,12 @@ use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params, params_from_iter};
 use turnkeep_model::{Batch, Seq, SessionId};
 
-use super::chain::{key, key_up_to, seq_of, signed, unsigned};
-use super::desk::{Desk, transact};
+use super::db::{Db, transact};
+use super::lineage::{key, key_up_to, seq_of, signed, unsigned};
 use super::schema::failed;
+use crate::capability::{Hit, SearchQuery};
 use crate::error::Result;
-use crate::power::{Hit, SearchQuery};
-use crate::said::{text_of, words};
+use crate::search_text::{text_of, words};
 use crate::snippet;
 
 /// How many records one step takes, of however many sessions: whoever appends waits for one step at most, and a step
@@ -47,29 +47,29 @@ struct Lacking {
 }
 
 /// Indexes some of what is not indexed yet, in a transaction of its own.
-pub(super) fn index_some(desk: &mut Desk) -> Result<Progress> {
-    if unindexed(desk)?.is_none() {
+pub(super) fn index_some(db: &mut Db) -> Result<Progress> {
+    if unindexed(db)?.is_none() {
         return Ok(Progress::Done);
     }
-    transact(desk, |desk| {
+    transact(db, |db| {
         let (mut room, mut caught_up) = (Room { records: STEP, text: STEP_TEXT }, 0);
         while room.records > 0 && room.text > 0 {
-            let Some(lacking) = unindexed(desk)? else {
+            let Some(lacking) = unindexed(db)? else {
                 break;
             };
-            caught_up += u64::from(index_part(desk, &lacking, &mut room)?);
+            caught_up += u64::from(index_part(db, &lacking, &mut room)?);
         }
         Ok(Progress::More(caught_up))
     })
 }
 
 /// How many sessions are not wholly indexed.
-pub(super) fn behind(desk: &Desk) -> Result<u64> {
-    desk.connection.query_row("SELECT count(*) FROM unindexed", [], |row| unsigned(row, 0)).map_err(failed)
+pub(super) fn behind(db: &Db) -> Result<u64> {
+    db.connection.query_row("SELECT count(*) FROM unindexed", [], |row| unsigned(row, 0)).map_err(failed)
 }
 
-fn unindexed(desk: &Desk) -> Result<Option<Lacking>> {
-    let mut select = desk
+fn unindexed(db: &Db) -> Result<Option<Lacking>> {
+    let mut select = db
         .connection
         .prepare_cached("SELECT sid, max(indexed, until), last FROM unindexed JOIN session USING (sid) LIMIT 1")
         .map_err(failed)?;
@@ -80,33 +80,33 @@ fn unindexed(desk: &Desk) -> Result<Option<Lacking>> {
 }
 
 /// Indexes as much of a session as there is room for; tells whether that was all of it.
-fn index_part(desk: &mut Desk, lacking: &Lacking, room: &mut Room) -> Result<bool> {
+fn index_part(db: &mut Db, lacking: &Lacking, room: &mut Room) -> Result<bool> {
     let Lacking { sid, from, last } = *lacking;
     // A step ends within a batch's range; the batch itself is taken whole.
     let until = Seq(from.0.saturating_add(room.records)).min(last);
-    let end = desk.row_with(sid, until)?.map_or(until, |row| row.last).min(last);
-    for batch in desk.batches(sid, from.next(), end)? {
-        room.text = room.text.saturating_sub(index_batch(desk, sid, &batch)?);
+    let end = db.row_with(sid, until)?.map_or(until, |row| row.last).min(last);
+    for batch in db.batches(sid, from.next(), end)? {
+        room.text = room.text.saturating_sub(index_batch(db, sid, &batch)?);
     }
     room.records = room.records.saturating_sub(end.0.saturating_sub(from.0).max(1));
-    desk.connection
+    db.connection
         .prepare_cached("UPDATE session SET indexed = ?2 WHERE sid = ?1")
         .and_then(|mut update| update.execute(params![sid, signed(end.0)]))
         .map_err(failed)?;
     if end < last {
         return Ok(false);
     }
-    note(desk, sid, "DELETE FROM unindexed WHERE sid = ?1")?;
+    note(db, sid, "DELETE FROM unindexed WHERE sid = ?1")?;
     Ok(true)
 }
 
 /// Indexes a batch; tells how many bytes of text that were.
-fn index_batch(desk: &Desk, sid: i64, batch: &Batch) -> Result<usize> {
+fn index_batch(db: &Db, sid: i64, batch: &Batch) -> Result<usize> {
     let mut bytes = 0;
     for (entry, seq) in batch.events.iter().zip(batch.seq.0..) {
         if let Some(text) = text_of(&entry.event) {
             bytes += text.len();
-            desk.connection
+            db.connection
                 .prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")
                 .and_then(|mut insert| insert.execute(params![key(sid, Seq(seq)).unwrap_or_default(), text]))
                 .map_err(failed)?;
@@ -116,12 +116,12 @@ fn index_batch(desk: &Desk, sid: i64, batch: &Batch) -> Result<usize> {
 }
 
 /// Notes that the index lacks something of a session.
-pub(super) fn lacks(desk: &Desk, sid: i64) -> Result<()> {
-    note(desk, sid, "INSERT OR IGNORE INTO unindexed VALUES (?1)")
+pub(super) fn lacks(db: &Db, sid: i64) -> Result<()> {
+    note(db, sid, "INSERT OR IGNORE INTO unindexed VALUES (?1)")
 }
 
-fn note(desk: &Desk, sid: i64, statement: &str) -> Result<()> {
-    desk.connection.prepare_cached(statement).and_then(|mut prepared| prepared.execute([sid])).map(drop).map_err(failed)
+fn note(db: &Db, sid: i64, statement: &str) -> Result<()> {
+    db.connection.prepare_cached(statement).and_then(|mut prepared| prepared.execute([sid])).map(drop).map_err(failed)
 }
 
 /// All words must be there; the last may be the beginning of one.
@@ -131,28 +131,28 @@ fn expression(words: &[String]) -> String {
 }
 
 /// The hits of a query in what is indexed.
-pub(super) fn search(desk: &mut Desk, query: &SearchQuery) -> Result<Vec<Hit>> {
+pub(super) fn search(db: &mut Db, query: &SearchQuery) -> Result<Vec<Hit>> {
     let words = words(&query.text);
     if words.is_empty() {
         return Ok(Vec::new());
     }
     let mut hits = Vec::new();
     let mut read = None;
-    for rowid in matches(desk, query, &words)? {
-        hits.extend(hit(desk, rowid, query.session.as_ref(), &words, &mut read)?);
+    for rowid in matches(db, query, &words)? {
+        hits.extend(hit(db, rowid, query.session.as_ref(), &words, &mut read)?);
     }
     Ok(hits)
 }
 
 /// The newest first: ranking would have to look at every match, and a common word has as many as there are blocks.
-fn matches(desk: &Desk, query: &SearchQuery, words: &[String]) -> Result<Vec<i64>> {
+fn matches(db: &Db, query: &SearchQuery, words: &[String]) -> Result<Vec<i64>> {
     let limit = if query.limit == 0 { USUAL_LIMIT } else { query.limit.min(MOST) };
     let mut text = String::from("SELECT rowid FROM words WHERE words MATCH ?");
     let mut values = vec![Value::from(expression(words))];
     if let Some(session) = &query.session {
-        let place = desk.must_find(session)?;
+        let session_row = db.must_find(session)?;
         let mut ranges = Vec::new();
-        for segment in desk.segments(place.sid, place.last)? {
+        for segment in db.segments(session_row.sid, session_row.last)? {
             ranges.push("rowid BETWEEN ? AND ?");
             values.push(Value::from(key_up_to(segment.sid, segment.after.next())));
             values.push(Value::from(key_up_to(segment.sid, segment.until)));
@@ -160,14 +160,14 @@ fn matches(desk: &Desk, query: &SearchQuery, words: &[String]) -> Result<Vec<i64
         text.push_str(&format!(" AND ({})", ranges.join(" OR ")));
     }
     text.push_str(&format!(" ORDER BY rowid DESC LIMIT {limit}"));
-    let mut select = desk.connection.prepare_cached(&text).map_err(failed)?;
+    let mut select = db.connection.prepare_cached(&text).map_err(failed)?;
     let rows = select.query_map(params_from_iter(values), |row| row.get(0)).map_err(failed)?;
     rows.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
 /// A hit; `read` is the batch of the one before, which is often the same.
 fn hit(
-    desk: &mut Desk,
+    db: &mut Db,
     rowid: i64,
     asked: Option<&SessionId>,
     words: &[String],
@@ -176,12 +176,12 @@ fn hit(
     let (sid, seq) = (rowid >> 32, seq_of(rowid));
     let session = match asked {
         Some(session) => Some(session.clone()),
-        None => desk.name(sid, seq)?,
+        None => db.name(sid, seq)?,
     };
     let same = |(at, batch): &(i64, Batch)| *at >> 32 == sid && batch.seq <= seq && seq <= batch.last();
     if !read.as_ref().is_some_and(same) {
-        *read = match desk.row_with(sid, seq)? {
-            Some(row) => Some((row.at, Batch::from_line_spelled(&desk.line(&row)?, row.spelling)?)),
+        *read = match db.row_with(sid, seq)? {
+            Some(row) => Some((row.at, Batch::from_line_spelled(&db.line(&row)?, row.spelling)?)),
             None => None,
         };
     }
@@ -194,7 +194,7 @@ fn hit(
     Ok(Some(Hit { session, seq, snippet, marks }))
 }
 
-impl Desk {
+impl Db {
     /// The id of a session row; of a deleted one, that of a fork that shares the record.
     fn name(&self, sid: i64, seq: Seq) -> Result<Option<SessionId>> {
         let mut select = self

@@ -1,4 +1,4 @@
-//! The store over its writing thread and its readers.
+//! The store over its writing thread and its reading threads. Parses, asks one of them, and waits.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,22 +7,22 @@ use std::time::Duration;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use turnkeep_model::{Batch, Head, Seq, SessionId};
 
-use super::chain::Segment;
 use super::damage::Damage;
-use super::desk::Desk;
+use super::db::Db;
 use super::heads::{Made, Worth};
+use super::lineage::Segment;
 use super::pack::check_length;
 use super::search::Progress;
 use super::shared::Shared;
-use super::{account, append, check, damage, erase, gc, heads, lease, remove, repair, search, sound};
+use super::{account, append, check, damage, erase, gc, heads, integrity, lease, remove, repair, search};
+use crate::capability::{
+    Accounting, Changes, Claim, Erased, Freed, HeadCache, Hit, Indexed, Lease, Leases, Maintenance, Repair, Repaired,
+    Retention, Search, SearchQuery, Usage, Watch,
+};
 use crate::error::{Error, Result};
 use crate::options::Options;
-use crate::power::{
-    Accounting, Claim, Erased, Freed, HeadCache, Hit, Indexed, Lease, Leases, Maintenance, Repair, Repaired, Retention,
-    Search, SearchQuery, Usage,
-};
 use crate::query::{Page, Query};
-use crate::store::{Batches, BoxFuture, Deleted, Store, check_id, has_powers};
+use crate::store::{Batches, BoxFuture, Deleted, Store, capabilities, check_id};
 use crate::verify::Finding;
 use crate::window::Window;
 
@@ -60,7 +60,7 @@ impl SqliteStore {
     /// Runs a job on a reading connection, as of one moment.
     fn look<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut Desk) -> Result<T> + Send + 'static,
+        job: impl FnOnce(&mut Db) -> Result<T> + Send + 'static,
     ) -> BoxFuture<'static, Result<T>> {
         self.shared.look(self.options.clock.clone(), job)
     }
@@ -68,7 +68,7 @@ impl SqliteStore {
     /// Runs a job in a transaction that it may share with others.
     fn submit<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut Desk) -> Result<T> + Send + 'static,
+        job: impl FnOnce(&mut Db) -> Result<T> + Send + 'static,
     ) -> BoxFuture<'static, Result<T>> {
         self.shared.writer.submit(self.timed(job))
     }
@@ -76,7 +76,7 @@ impl SqliteStore {
     /// Runs a job on the writing connection, outside of any transaction.
     fn alone<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut Desk) -> Result<T> + Send + 'static,
+        job: impl FnOnce(&mut Db) -> Result<T> + Send + 'static,
     ) -> BoxFuture<'static, Result<T>> {
         self.shared.writer.alone(self.timed(job))
     }
@@ -84,36 +84,38 @@ impl SqliteStore {
     /// A job that goes by the clock of this store.
     fn timed<T>(
         &self,
-        job: impl FnOnce(&mut Desk) -> Result<T> + Send + 'static,
-    ) -> impl FnOnce(&mut Desk) -> Result<T> + Send + 'static {
+        job: impl FnOnce(&mut Db) -> Result<T> + Send + 'static,
+    ) -> impl FnOnce(&mut Db) -> Result<T> + Send + 'static {
         let clock = self.options.clock.clone();
-        move |desk| {
-            desk.clock = clock;
-            job(desk)
+        move |db| {
+            db.clock = clock;
+            job(db)
         }
     }
 
     fn save_head(&self, Made { sid, head, worth }: Made) {
         if worth == Worth::Saving {
             // Nobody waits for a cache.
-            drop(self.submit(move |desk| heads::save(desk, sid, &head)));
+            drop(self.submit(move |db| heads::save(db, sid, &head)));
         }
     }
 }
 
 /// The ranges of a journal to read after `after`, each of about one page.
-fn pages(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<Vec<Segment>> {
-    let place = desk.must_find(session)?;
-    check_length(place.last, place.bytes)?;
-    let page = (place.bytes / SHARES).clamp(SHORTEST, PAGE);
-    let step = (page / (place.bytes / place.last.0.max(1)).max(1)).max(4);
+fn pages(db: &mut Db, session: &SessionId, after: Seq) -> Result<Vec<Segment>> {
+    let session_row = db.must_find(session)?;
+    check_length(session_row.last, session_row.bytes)?;
+    let page = (session_row.bytes / SHARES).clamp(SHORTEST, PAGE);
+    let step = (page / (session_row.bytes / session_row.last.0.max(1)).max(1)).max(4);
     let mut pages = Vec::new();
-    for mut segment in desk.segments(place.sid, place.last)?.into_iter().filter(|segment| segment.until > after) {
+    for mut segment in
+        db.segments(session_row.sid, session_row.last)?.into_iter().filter(|segment| segment.until > after)
+    {
         // The batch that holds the record after `after` may begin before it.
         if after > segment.after {
-            segment.after = desk
+            segment.after = db
                 .row_with(segment.sid, after.next())?
-                .map_or(after, |row| Seq(super::chain::seq_of(row.at).0.saturating_sub(1)));
+                .map_or(after, |row| Seq(super::lineage::seq_of(row.at).0.saturating_sub(1)));
         }
         pages.extend(segment.pieces(step));
     }
@@ -121,19 +123,19 @@ fn pages(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<Vec<Segment
 }
 
 /// What there is of a journal of one page, or else the pages to read.
-fn first_or_pages(desk: &mut Desk, session: &SessionId, after: Seq) -> Result<(Vec<Batch>, Vec<Segment>)> {
-    match pages(desk, session, after)?.as_slice() {
-        [page] => Ok((desk.begun(*page)?, Vec::new())),
+fn first_or_pages(db: &mut Db, session: &SessionId, after: Seq) -> Result<(Vec<Batch>, Vec<Segment>)> {
+    match pages(db, session, after)?.as_slice() {
+        [page] => Ok((db.begun(*page)?, Vec::new())),
         pages => Ok((Vec::new(), pages.to_vec())),
     }
 }
 
 impl Store for SqliteStore {
     fn append<'a>(&'a self, session: &'a SessionId, at: Seq, batch: &'a Batch) -> BoxFuture<'a, Result<Seq>> {
-        match append::ready(session, at, batch, self.options.max_batch, &self.shared.dictionaries) {
-            Ok(ready) => {
-                self.shared.learn(&ready.line);
-                self.submit(move |desk| append::append(desk, &ready))
+        match append::prepare(session, at, batch, self.options.max_batch, &self.shared.dictionaries) {
+            Ok(prepared) => {
+                self.shared.learn(&prepared.line);
+                self.submit(move |db| append::append(db, &prepared))
             }
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }
@@ -141,8 +143,8 @@ impl Store for SqliteStore {
 
     fn read<'a>(&'a self, session: &'a SessionId, after: Seq) -> Batches<'a> {
         let id = session.clone();
-        let first = self.look(move |desk| first_or_pages(desk, &id, after));
-        let fetch = move |page: Segment| self.look(move |desk| desk.begun(page));
+        let first = self.look(move |db| first_or_pages(db, &id, after));
+        let fetch = move |page: Segment| self.look(move |db| db.begun(page));
         let batches = stream::once(first).map_ok(move |(first, rest)| {
             let first = stream::once(std::future::ready(Ok(first)));
             first.chain(stream::iter(rest).map(fetch).buffered(AHEAD))
@@ -154,7 +156,7 @@ impl Store for SqliteStore {
 
     fn list<'a>(&'a self, query: &'a Query) -> BoxFuture<'a, Result<Page>> {
         let query = query.clone();
-        self.look(move |desk| desk.list(&query))
+        self.look(move |db| db.list(&query))
     }
 
     fn fork<'a>(&'a self, session: &'a SessionId, at: Seq, child: &'a SessionId) -> BoxFuture<'a, Result<()>> {
@@ -162,17 +164,17 @@ impl Store for SqliteStore {
             return Box::pin(std::future::ready(Err(error)));
         }
         let (session, child) = (session.clone(), child.clone());
-        self.submit(move |desk| append::fork(desk, &session, at, &child))
+        self.submit(move |db| append::fork(db, &session, at, &child))
     }
 
     fn delete<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<Deleted>> {
         let session = session.clone();
-        self.submit(move |desk| remove::delete(desk, &session))
+        self.submit(move |db| remove::delete(db, &session))
     }
 
-    has_powers! {
+    capabilities! {
         search: Search, leases: Leases, head_cache: HeadCache,
-        accounting: Accounting, maintenance: Maintenance, repair: Repair,
+        accounting: Accounting, maintenance: Maintenance, repair: Repair, watch: Watch,
     }
 }
 
@@ -181,13 +183,13 @@ impl Search for SqliteStore {
         Box::pin(async move {
             self.catch_up(&mut |_| {}).await?;
             let query = query.clone();
-            self.look(move |desk| search::search(desk, &query)).await
+            self.look(move |db| search::search(db, &query)).await
         })
     }
 
     fn catch_up<'a>(&'a self, told: &'a mut (dyn FnMut(Indexed) + Send)) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let (mut done, all) = (0, self.look(|desk| search::behind(desk)).await?);
+            let (mut done, all) = (0, self.look(|db| search::behind(db)).await?);
             // In steps, so that nobody who appends waits for long.
             while let Progress::More(caught_up) = self.alone(search::index_some).await? {
                 done += caught_up;
@@ -201,22 +203,22 @@ impl Search for SqliteStore {
 impl Leases for SqliteStore {
     fn claim_next<'a>(&'a self, claim: &'a Claim) -> BoxFuture<'a, Result<Option<Lease>>> {
         let claim = claim.clone();
-        self.submit(move |desk| lease::claim_next(desk, &claim))
+        self.submit(move |db| lease::claim_next(db, &claim))
     }
 
     fn claim<'a>(&'a self, session: &'a SessionId, claim: &'a Claim) -> BoxFuture<'a, Result<Lease>> {
         let (session, claim) = (session.clone(), claim.clone());
-        self.submit(move |desk| lease::claim(desk, &session, &claim))
+        self.submit(move |db| lease::claim(db, &session, &claim))
     }
 
     fn renew<'a>(&'a self, lease: &'a Lease, time: Duration) -> BoxFuture<'a, Result<Lease>> {
         let lease = lease.clone();
-        self.submit(move |desk| lease::renew(desk, &lease, time))
+        self.submit(move |db| lease::renew(db, &lease, time))
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<()>> {
         let lease = lease.clone();
-        self.submit(move |desk| lease::release(desk, &lease))
+        self.submit(move |db| lease::release(db, &lease))
     }
 }
 
@@ -224,7 +226,7 @@ impl HeadCache for SqliteStore {
     fn head<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<Head>> {
         Box::pin(async move {
             let id = session.clone();
-            let made = self.look(move |desk| heads::head(desk, &id)).await?;
+            let made = self.look(move |db| heads::head(db, &id)).await?;
             let head = made.head.clone();
             self.save_head(made);
             Ok(head)
@@ -234,7 +236,7 @@ impl HeadCache for SqliteStore {
     fn window<'a>(&'a self, session: &'a SessionId, turns: u32) -> BoxFuture<'a, Result<Window>> {
         Box::pin(async move {
             let id = session.clone();
-            let (window, made) = self.look(move |desk| heads::window(desk, &id, turns)).await?;
+            let (window, made) = self.look(move |db| heads::window(db, &id, turns)).await?;
             self.save_head(made);
             Ok(window)
         })
@@ -247,34 +249,40 @@ impl HeadCache for SqliteStore {
 
 impl Accounting for SqliteStore {
     fn usage(&self) -> BoxFuture<'_, Result<Usage>> {
-        self.look(|desk| account::usage(desk))
+        self.look(|db| account::usage(db))
     }
 }
 
 impl Maintenance for SqliteStore {
     fn gc<'a>(&'a self, retention: &'a Retention) -> BoxFuture<'a, Result<Freed>> {
         let retention = *retention;
-        self.alone(move |desk| gc::gc(desk, &retention))
+        self.alone(move |db| gc::gc(db, &retention))
     }
 
     fn erase<'a>(&'a self, session: &'a SessionId, seq: Option<Seq>, needle: &'a str) -> BoxFuture<'a, Result<Erased>> {
         let (session, needle, file) = (session.clone(), needle.to_owned(), self.shared.file.clone());
-        self.alone(move |desk| {
-            let erased = super::desk::transact(desk, |desk| erase::erase(desk, &session, seq, &needle))?;
+        self.alone(move |db| {
+            let erased = super::db::transact(db, |db| erase::erase(db, &session, seq, &needle))?;
             damage::empty(&file)?;
-            erase::scour(desk)?;
+            erase::scrub_file(db)?;
             Ok(erased)
         })
+    }
+}
+
+impl Watch for SqliteStore {
+    fn watch(&self, session: &SessionId) -> Result<Changes> {
+        self.shared.poller.watch(session)
     }
 }
 
 impl Repair for SqliteStore {
     fn check<'a>(&'a self, session: Option<&'a SessionId>) -> BoxFuture<'a, Result<Vec<Finding>>> {
         let (session, file) = (session.cloned(), self.shared.file.clone());
-        self.look(move |desk| match session {
-            Some(session) => check::check_session(desk, &session),
+        self.look(move |db| match session {
+            Some(session) => check::check_session(db, &session),
             None => {
-                let mut findings = sound::check(desk)?;
+                let mut findings = integrity::check(db)?;
                 findings.extend(damage::kept(&file)?.iter().map(Damage::finding));
                 Ok(findings)
             }

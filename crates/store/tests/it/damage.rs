@@ -118,6 +118,39 @@ mod log {
         (left, log)
     }
 
+    /// A store whose process was killed, with these bytes in the place of those of its log.
+    fn overwritten(range: std::ops::Range<usize>, with: impl Fn(usize) -> u8) -> Home {
+        let home = Home::new("sqlite");
+        let store = home.open();
+        block_on(talk(&*store, &id("s"), 3));
+        let left = killed(&home);
+        let mut log = fs::read(log_of(&left)).unwrap();
+        range.for_each(|at| *log.get_mut(at).unwrap() = with(at));
+        fs::write(log_of(&left), &log).unwrap();
+        left
+    }
+
+    #[test]
+    fn a_log_whose_header_is_gone_is_damaged() {
+        let noise = |at: usize| (at * 37 % 251) as u8;
+        for (what, range) in [("header", 0..32), ("salts and sum", 16..32), ("sector", 0..512)] {
+            for (how, home) in [("zeros", overwritten(range.clone(), |_| 0)), ("noise", overwritten(range, noise))] {
+                let refused = open(&home.url()).err().map(|error| error.kind());
+
+                assert_eq!(refused, Some(ErrorKind::Corrupt), "{how} in the {what}");
+            }
+        }
+    }
+
+    #[test]
+    fn space_that_a_log_was_given_and_nobody_wrote_to_is_not_damaged() {
+        let home = Home::new("sqlite");
+        drop(home.open());
+        fs::write(log_of(&home), vec![0; 1 << 20]).unwrap();
+
+        assert_eq!(findings(&*open(&home.url()).unwrap()), []);
+    }
+
     /// The files beside a database whose names have this in them.
     fn beside(home: &Home, part: &str) -> Vec<PathBuf> {
         let files = fs::read_dir(home.folder()).unwrap().map(|entry| entry.unwrap().path());

@@ -31,7 +31,8 @@ fn relative(path: &Path) -> PathBuf {
 
 /// Every way to name the store of a home.
 fn names(home: &Home) -> Vec<(&'static str, String)> {
-    let scheme = home.driver.scheme;
+    let url = home.url();
+    let scheme = url.split(':').next().unwrap_or_default();
     if scheme == "postgres" {
         let other = home.url().replacen("postgres://", "postgresql://", 1);
         return vec![("the URL", home.url()), ("the other scheme", other)];

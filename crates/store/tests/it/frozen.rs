@@ -8,7 +8,7 @@ use pollster::block_on;
 use turnkeep_model::Seq;
 use turnkeep_store::{Query, Sort, StoreExt};
 use turnkeep_testkit::laws::store::{found, id, said, talk};
-use turnkeep_testkit::{Home, server};
+use turnkeep_testkit::{Home, postgres_server};
 
 use crate::postgres::{home, psql};
 
@@ -74,7 +74,7 @@ fn freezes_a_schema_of_this_version() {
 /// The statements that make the schema as it is, without what speaks of this server or of the program that wrote them.
 fn dump(home: &Home) -> String {
     let (server, schema) = parts(home);
-    let output = Command::new(server::programs().unwrap().join("pg_dump"))
+    let output = Command::new(postgres_server::programs().unwrap().join("pg_dump"))
         .args(["--inserts", "--no-owner", "--no-comments", "--schema", &schema, &server])
         .output()
         .unwrap();

@@ -106,6 +106,37 @@ fn gc_with_little_room(scheme: &str, spare: u64) {
     assert_eq!(block_on(store.verify(&kept.id)).unwrap().findings, []);
 }
 
+/// Opens a store on a full disk and reads it, or is told to make room.
+fn open_on_a_full_disk(scheme: &str) {
+    let Some(disk) = Disk::of(8 << 20) else { return };
+    let url = format!("{scheme}:{}", disk.path().join("store").display());
+    block_on(open(&url).unwrap().append(&id("s"), Seq::START, &said(Seq(0), "kept"))).unwrap();
+    disk.fill(0);
+
+    let read = open(&url).and_then(|store| block_on(store.last(&id("s"))));
+
+    match read {
+        Ok(last) => assert_eq!(last, Seq(1)),
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+            assert!(error.remedy().unwrap().contains("make room"), "{error}: {:?}", error.remedy());
+        }
+    }
+    disk.make_room();
+    assert_eq!(block_on(open(&url).unwrap().last(&id("s"))).unwrap(), Seq(1));
+}
+
+#[test]
+fn file_is_opened_on_a_full_disk() {
+    open_on_a_full_disk("file");
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn sqlite_is_opened_on_a_full_disk() {
+    open_on_a_full_disk("sqlite");
+}
+
 #[test]
 fn file_is_cleaned_on_a_full_disk() {
     gc_on_a_full_disk("file");

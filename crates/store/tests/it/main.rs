@@ -14,6 +14,7 @@ mod flip_rows;
 mod folder;
 #[cfg(all(unix, feature = "postgres"))]
 mod frozen;
+mod frozen_lines;
 #[cfg(unix)]
 mod full;
 mod growth;
@@ -25,7 +26,7 @@ mod outage;
 #[cfg(all(unix, feature = "postgres"))]
 mod postgres;
 #[cfg(all(unix, feature = "sqlite"))]
-mod power;
+mod power_loss;
 #[cfg(all(unix, feature = "postgres"))]
 mod silent;
 #[cfg(feature = "sqlite")]
@@ -34,3 +35,4 @@ mod sqlite;
 mod tls;
 mod torn;
 mod url;
+mod watch;

@@ -11,7 +11,7 @@ use turnkeep_model::event::LogAdded;
 use turnkeep_model::{Batch, Seq, SessionId};
 use turnkeep_store::{ErrorKind, Store, StoreExt, open};
 use turnkeep_testkit::laws::store::{batch, id, said};
-use turnkeep_testkit::server::{Server, Stop, Sync};
+use turnkeep_testkit::postgres_server::{Fsync, PostgresServer, StopMode};
 
 use crate::postgres::home;
 
@@ -188,7 +188,7 @@ fn a_restart_under_load_loses_and_doubles_nothing() {
     }
     const WRITERS: u32 = 4;
     const EACH: u32 = 80;
-    let mut server = Server::start(Sync::Off).unwrap();
+    let mut server = PostgresServer::start(Fsync::Off).unwrap();
     let store = open(&server.url()).unwrap();
     let (told, heard) = mpsc::channel();
 
@@ -199,7 +199,7 @@ fn a_restart_under_load_loses_and_doubles_nothing() {
                 scope.spawn(move || (session.clone(), insist(store, &session, EACH, &told)))
             })
             .collect();
-        for stop in [Stop::Fast, Stop::Crash, Stop::Crash, Stop::Fast] {
+        for stop in [StopMode::Fast, StopMode::Crash, StopMode::Crash, StopMode::Fast] {
             // In the middle of things: a sixth of all appends after the last time.
             (0..WRITERS * EACH / 6).for_each(|_| heard.recv().unwrap());
             server.stop(stop).unwrap();

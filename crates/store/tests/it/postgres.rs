@@ -8,7 +8,7 @@ use turnkeep_model::Seq;
 use turnkeep_model::event::SessionChanged;
 use turnkeep_store::{ErrorKind, Query, Store, StoreExt, open};
 use turnkeep_testkit::laws::store::{answer, batch, found, id, said, talk, tell};
-use turnkeep_testkit::{Home, server};
+use turnkeep_testkit::{Home, postgres_server};
 
 /// A home, unless there is no server.
 pub(crate) fn home() -> Option<Home> {
@@ -30,7 +30,7 @@ pub(crate) fn psql(home: &Home, statement: &str) -> String {
 pub(crate) fn try_psql(home: &Home, statement: &str) -> Result<String, String> {
     let url = home.url();
     let (server, schema) = url.split_once("?schema=").unwrap();
-    let output = Command::new(server::programs().unwrap().join("psql"))
+    let output = Command::new(postgres_server::programs().unwrap().join("psql"))
         .args(["-qAtX", "-v", "ON_ERROR_STOP=1", server, "-c", statement])
         .env("PGOPTIONS", format!("-c search_path={schema}"))
         .output()

@@ -8,7 +8,7 @@ use pollster::block_on;
 use turnkeep_model::{RunId, Seq};
 use turnkeep_store::{Claim, ErrorKind, Query, Result, SearchQuery, Store, StoreExt, open};
 use turnkeep_testkit::laws::store::{self as laws, id, said, talk};
-use turnkeep_testkit::server::{self, Server, Sync};
+use turnkeep_testkit::postgres_server::{self, Fsync, PostgresServer};
 
 use crate::postgres::home;
 
@@ -24,8 +24,7 @@ const EVERYTHING: &[Asked] = &[
     ("fork", |store, _| block_on(store.fork(&id("s"), Seq(7), &id("fork")))),
     ("delete", |store, _| block_on(store.delete(&id("other"))).map(drop)),
     ("claim", |store, _| {
-        let claim =
-            Claim { worker: "w".to_owned(), run: RunId::new("r"), time: Duration::from_secs(60), process: None };
+        let claim = Claim::new("w", RunId::new("r"), Duration::from_secs(60));
         block_on(store.leases().unwrap().claim(&id("other"), &claim)).map(drop)
     }),
     ("search", |store, _| {
@@ -42,7 +41,7 @@ fn whatever_a_frozen_server_is_asked_ends_in_time_with_a_remedy() {
     if home().is_none() {
         return;
     }
-    let server = Server::start(Sync::Off).unwrap();
+    let server = PostgresServer::start(Fsync::Off).unwrap();
     let store = open(&server.url()).unwrap();
     for name in ["s", "other"] {
         assert_eq!(block_on(talk(&*store, &id(name), 1)), Seq(7));
@@ -91,7 +90,7 @@ impl Database {
     }
 
     fn psql(&self, statement: &str) {
-        let psql = server::programs().unwrap().join("psql");
+        let psql = postgres_server::programs().unwrap().join("psql");
         let output = Command::new(psql).args(["-qX", "-v", "ON_ERROR_STOP=1", &self.server, "-c", statement]).output();
         let output = output.unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -119,7 +118,7 @@ const LAWS: &[Law] = &[
     ("copies", |store| block_on(laws::copies_at_once_are_one(store))),
     ("pasts", |store| block_on(laws::shared_past_outlives_its_owner(store))),
     ("searches", |store| block_on(laws::what_was_said_is_found(store))),
-    ("sound", |store| block_on(laws::every_operation_leaves_a_sound_store(store))),
+    ("integrity", |store| block_on(laws::every_operation_leaves_an_intact_store(store))),
 ];
 
 fn holds_under(isolation: &str) {

@@ -10,14 +10,14 @@ use tempfile::TempDir;
 use turnkeep_model::Seq;
 use turnkeep_store::{ErrorKind, Result, StoreExt, open};
 use turnkeep_testkit::laws::store::{id, said};
-use turnkeep_testkit::server::{Server, Sync};
+use turnkeep_testkit::postgres_server::{Fsync, PostgresServer};
 
 /// Every connection has a schema of its own.
 static TURN: AtomicU32 = AtomicU32::new(0);
 
 /// A server that takes only encrypted connections, as `localhost`, and the certificate of who vouches for it.
 struct Safe {
-    server: Server,
+    server: PostgresServer,
     folder: TempDir,
 }
 
@@ -45,7 +45,7 @@ fn safe() -> Option<Safe> {
         eprintln!("skipped: tls (openssl makes no certificates here)");
         return None;
     }
-    let mut server = Server::start(Sync::Off).unwrap();
+    let mut server = PostgresServer::start(Fsync::Off).unwrap();
     let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
     server.encrypt(&read("cert.pem"), &read("key.pem")).unwrap();
     Some(Safe { server, folder })

@@ -9,7 +9,7 @@ use turnkeep_model::Seq;
 use turnkeep_store::disk::Disk;
 use turnkeep_store::{FileStore, Finding, Listener, Notice, Options, Store, StoreExt};
 use turnkeep_testkit::Home;
-use turnkeep_testkit::disk::{Aftermath, SimDisk};
+use turnkeep_testkit::disk::{CrashKind, SimDisk};
 use turnkeep_testkit::laws::store::{id, said, talk};
 
 /// The journal file of the session `s`, and its bytes.
@@ -123,7 +123,7 @@ fn a_fault_at_any_write_loses_nothing_acknowledged() {
         let store = FileStore::on(disk.clone(), folder, Options::default()).unwrap();
         let ended = block_on(run(&store, &mut done));
         assert_eq!(ended.is_err(), disk.failed());
-        for aftermath in Aftermath::ALL {
+        for aftermath in CrashKind::ALL {
             let after = Arc::new(disk.after(aftermath));
             let store = FileStore::on(after, folder, Options::default()).unwrap();
             block_on(check(&store, &done, &format!("fault at {fault}, {aftermath:?}")));
@@ -150,7 +150,7 @@ fn a_write_that_fails_once_loses_nothing_and_the_store_goes_on() {
 
         block_on(check(&store, &done, &format!("the write {fault} failed, in the same process")));
 
-        let after = SimDisk::after(&disk, Aftermath::PowerLost);
+        let after = SimDisk::after(&disk, CrashKind::PowerLost);
         let dark = FileStore::on(Arc::new(after), folder, Options::default()).unwrap();
         for (name, _) in &done.last {
             let (here, there) = (block_on(store.journal(&id(name))), block_on(dark.journal(&id(name))));
@@ -167,8 +167,8 @@ fn without_syncs_a_loss_of_power_loses_what_was_acknowledged() {
     let store = FileStore::on(disk.clone(), folder, options).unwrap();
     block_on(store.append(&id("a"), Seq::START, &said(Seq(0), "a"))).unwrap();
 
-    let killed = FileStore::on(Arc::new(disk.after(Aftermath::Kill)), folder, Options::default()).unwrap();
-    let dark = FileStore::on(Arc::new(disk.after(Aftermath::PowerLost)), folder, Options::default()).unwrap();
+    let killed = FileStore::on(Arc::new(disk.after(CrashKind::Kill)), folder, Options::default()).unwrap();
+    let dark = FileStore::on(Arc::new(disk.after(CrashKind::PowerLost)), folder, Options::default()).unwrap();
 
     assert_eq!(block_on(killed.last(&id("a"))).unwrap(), Seq(1));
     assert!(block_on(dark.last(&id("a"))).is_err());
@@ -194,7 +194,7 @@ fn a_fault_at_any_write_of_an_erasure_keeps_every_record() {
             store.append(&id("fork"), Seq(2), &said(Seq(2), secret)).await
         });
         let erased = block_on(store.maintenance().unwrap().erase(&id("fork"), None, secret));
-        for aftermath in Aftermath::ALL.into_iter().filter(|_| filled.is_ok()) {
+        for aftermath in CrashKind::ALL.into_iter().filter(|_| filled.is_ok()) {
             let after = Arc::new(disk.after(aftermath));
             let store = FileStore::on(after.clone(), folder, Options::default()).unwrap();
             for (name, last) in [("a", Seq(2)), ("fork", Seq(3))] {

@@ -173,6 +173,7 @@ fn human_event() -> BoxedStrategy<Event> {
         arguments: rare(word()),
         by: rare(word()),
         reason: rare(word()),
+        key: rare(word()),
     });
     let undoing = fields!(CompensationIntended { call: call() });
     let undone = fields!(CompensationSettled {

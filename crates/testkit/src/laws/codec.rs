@@ -10,7 +10,7 @@ use turnkeep_model::{Archive, Loss};
 use super::compare::archive_diff;
 use crate::generate;
 use crate::golden::Case;
-use crate::run::for_all;
+use crate::property::for_all;
 
 /// Every way to write a format: its default, and each of its variants; none where it is only read.
 pub(super) fn writings(codec: &dyn Codec) -> Vec<EncodeOptions> {
@@ -56,7 +56,7 @@ fn for_archives(codec: &dyn Codec, cases: u32, holds: impl Fn(&Archive, &EncodeO
 /// Every place that differs after writing and reading has a loss, and every loss such a place.
 pub fn honest_loss(codec: &dyn Codec) {
     for_archives(codec, 100, |archive, options| {
-        let Encoded { bytes, losses } = encode(codec, archive, options)?;
+        let Encoded { bytes, losses, .. } = encode(codec, archive, options)?;
         let read = decode(codec, &bytes)?.archive;
         let places = archive_diff(archive, &read);
         check_losses(&places, &losses)
@@ -132,6 +132,19 @@ fn sniffed(codec: &dyn Codec, bytes: &[u8], name: Option<&str>) -> Result<(), Te
     let known = found.codec.spec().id == codec.spec().id || found.others.contains(&codec.spec().id);
     prop_assert!(known, "sniffed as {}\n{}", found.codec.spec().id, shown());
     Ok(())
+}
+
+/// A codec outside the table knows its own writings, and no format of the table is certain of them.
+pub fn recognises_only_itself(codec: &dyn Codec) {
+    for_archives(codec, 30, |archive, options| {
+        let bytes = encode(codec, archive, options)?.bytes;
+        let input = Input::new(&bytes);
+        prop_assert!(codec.sniff(&input).confidence > Confidence::No, "{}", String::from_utf8_lossy(&bytes));
+        let mistaken = format::ALL.iter().find(|other| other.sniff(&input).confidence == Confidence::Certain);
+        let mistaken = mistaken.map(|other| other.spec().id);
+        prop_assert_eq!(mistaken, None, "{}", String::from_utf8_lossy(&bytes));
+        Ok(())
+    });
 }
 
 /// The name and the value of a field that no format knows.

@@ -6,7 +6,7 @@ use turnkeep_codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Input, format
 use turnkeep_model::{Archive, Journal, Ledger, Result as ModelResult, Snapshot, fold};
 
 use crate::generate;
-use crate::run::for_all;
+use crate::property::for_all;
 
 /// The journal made of a session folds to it.
 pub fn made_of_a_session_folds_to_it() {

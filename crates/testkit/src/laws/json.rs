@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use turnkeep_model::canon::canonical;
 use turnkeep_model::json::{self, Json, JsonSink, Layout, Nan, TreeSink};
-use turnkeep_model::shape::{Reading, Shape};
+use turnkeep_model::shape::{Shape, ShapeReader};
 use turnkeep_model::{Session, diff};
 
 use crate::generate;
-use crate::run::for_all;
+use crate::property::for_all;
 
 fn parse(text: &str) -> Result<Json, TestCaseError> {
     let node =
@@ -76,7 +76,7 @@ pub fn sessions_have_one_shape() {
         session.write(&mut sink);
         let text = sink.into_json().to_text();
         let node = json::parse_with(&text, Nan::Accept).map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
-        let mut reading = Reading::default();
+        let mut reading = ShapeReader::default();
         let read = Session::read(node, &mut reading).map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
         prop_assert_eq!(read, session);
         prop_assert_eq!(reading.losses, Vec::new());

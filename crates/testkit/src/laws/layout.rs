@@ -1,9 +1,10 @@
 //! A format is known however its files are laid out.
 
 use turnkeep_codec::{Codec, Input, sniff};
-use turnkeep_model::json::{self, Json, JsonSink, Layout, Nan, Node, Object, Sink};
+use turnkeep_model::json::{Json, JsonSink, Layout, Sink};
 
 use crate::golden::Case;
+use crate::keys::{documents, reversed, sorted};
 
 /// The same file in another layout, and what was done to it.
 type Laid = (&'static str, Vec<u8>);
@@ -31,11 +32,7 @@ fn layouts(case: &Case) -> Vec<Laid> {
     let Ok(text) = std::str::from_utf8(&case.input) else { return Vec::new() };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut laid = line_layouts(text);
-    let documents: Option<Vec<Json>> = match parsed(text) {
-        Some(document) => Some(vec![document]),
-        None => text.lines().filter(|line| !line.trim().is_empty()).map(parsed).collect(),
-    };
-    if let Some(documents) = documents {
+    if let Some(documents) = documents(text.as_bytes()) {
         let is_lines = case.input_name.ends_with(".jsonl") || documents.len() > 1;
         laid.extend(key_layouts(&documents, is_lines));
     }
@@ -71,40 +68,8 @@ fn key_layouts(documents: &[Json], is_lines: bool) -> Vec<Laid> {
     laid
 }
 
-fn parsed(text: &str) -> Option<Json> {
-    let is_json = text.trim_start().starts_with(['{', '[']);
-    is_json.then(|| json::parse_with(text, Nan::Accept).ok().map(Node::into_json)).flatten()
-}
-
 fn text_of(json: &Json, layout: Layout) -> String {
     let mut sink = JsonSink::new(layout);
     sink.json(json);
     sink.into_text()
-}
-
-fn sorted(json: &Json) -> Json {
-    reordered(json, &|pairs| pairs.sort_by(|(a, _), (b, _)| a.cmp(b)))
-}
-
-fn reversed(json: &Json) -> Json {
-    reordered(json, &|pairs| pairs.reverse())
-}
-
-type Pairs = Vec<(String, Json)>;
-
-/// The value with the keys of every object in another order. An object with a key twice stays as it is.
-fn reordered(json: &Json, order: &dyn Fn(&mut Pairs)) -> Json {
-    match json {
-        Json::Array(items) => Json::Array(items.iter().map(|item| reordered(item, order)).collect()),
-        Json::Object(object) if !object.has_duplicates() => {
-            let pair =
-                |(key, value): (&json::JsonString, &Json)| (key.to_str_lossy().into_owned(), reordered(value, order));
-            let mut pairs: Pairs = object.iter().map(pair).collect();
-            order(&mut pairs);
-            let mut object = Object::new();
-            pairs.into_iter().for_each(|(key, value)| object.push(key.as_str(), value));
-            Json::Object(object)
-        }
-        other => other.clone(),
-    }
 }

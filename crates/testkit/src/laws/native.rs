@@ -9,7 +9,7 @@ use turnkeep_model::{Archive, Journal, canon, fold};
 
 use super::codec::{archives, count_objects, decode, encode, inject, writings};
 use crate::generate;
-use crate::run::for_all;
+use crate::property::for_all;
 
 /// Nothing is lost: documents give back their archives, journals their sessions and their own bytes.
 pub fn lossless(codec: &dyn Codec) {

@@ -46,6 +46,7 @@ laws! { $
         recognised_in_any_layout = super::recognised_in_any_layout,
         pure = super::pure,
         unknown_fields_are_not_hidden = super::unknown_fields_are_not_hidden,
+        keys_come_back = super::keys_come_back,
         golden = super::golden,
         has_fixtures = super::has_fixtures,
         has_fuzz_target = super::has_fuzz_target,
@@ -60,6 +61,43 @@ laws! { $
         lossless = super::lossless,
         unknown_fields_survive = super::unknown_fields_survive,
     ]
+}
+
+macro_rules! own_codec_laws {
+    ($d:tt [$($law:ident = $path:path,)*]) => {
+        /// The laws of a codec that is in no table: those that need neither fixtures nor the other formats' consent.
+        pub const OWN_CODEC_LAWS: &[Law] = &[$(Law { name: stringify!($law), check: $path },)*];
+
+        /// A test of every law of codecs for a codec of your own, given as an expression of `&dyn Codec`.
+        #[macro_export]
+        macro_rules! own_codec_laws {
+            ($d codec:expr) => {
+                $(#[test]
+                fn $law() {
+                    $crate::laws::check_own_codec(stringify!($law), $d codec);
+                })*
+            };
+        }
+    };
+}
+
+own_codec_laws! { $ [
+    honest_loss = super::honest_loss,
+    stable = super::stable,
+    total = super::total::total,
+    recognises_only_itself = super::recognises_only_itself,
+    pure = super::pure,
+    unknown_fields_are_not_hidden = super::unknown_fields_are_not_hidden,
+] }
+
+/// Checks the law `name` for a codec of your own.
+///
+/// # Panics
+/// Where it does not hold, or where there is no such law.
+#[expect(clippy::expect_used, reason = "a misspelled name is a failed test")]
+pub fn check_own_codec(name: &str, codec: &dyn Codec) {
+    let law = OWN_CODEC_LAWS.iter().find(|law| law.name == name).expect("a law of the table");
+    (law.check)(codec);
 }
 
 /// Checks the law `name` of a table for one format.

@@ -7,7 +7,7 @@ use turnkeep_codec::{Codec, DecodeOptions, EncodeOptions, Input, format};
 use super::codec::{archives, encode, writings};
 use crate::generate::{mutated, mutations, noise};
 use crate::golden::Case;
-use crate::run::for_all;
+use crate::property::for_all;
 
 /// Any bytes are read or refused, in bounded time and memory, without a panic; what was read can be written and read.
 pub fn total(codec: &dyn Codec) {

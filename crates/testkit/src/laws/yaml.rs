@@ -6,7 +6,7 @@ use turnkeep_codec::yaml::{self, Notes, Style};
 use turnkeep_model::json::{Json, Object};
 
 use crate::generate::{self, TRICKY};
-use crate::run::for_all;
+use crate::property::for_all;
 
 const STYLES: [Style; 2] = [Style::Readable, Style::Go];
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::{Change, Deed};
+use super::{FileChange, FileOp};
 
 /// What becomes of changes that were not synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,17 +21,17 @@ pub enum Lost {
 #[derive(Default)]
 struct Disk {
     synced: Option<Vec<u8>>,
-    waiting: Vec<Deed>,
+    waiting: Vec<FileOp>,
 }
 
 /// Writes the files into `folder` as they are if the power goes after these changes.
 ///
 /// # Errors
 /// Where a file cannot be written.
-pub fn restore(changes: &[Change], lost: Lost, folder: &Path) -> io::Result<()> {
+pub fn restore(changes: &[FileChange], lost: Lost, folder: &Path) -> io::Result<()> {
     let mut disks: BTreeMap<&str, Disk> = BTreeMap::new();
-    for Change { file, deed } in changes {
-        disks.entry(file).or_default().take(deed);
+    for FileChange { file, op } in changes {
+        disks.entry(file).or_default().take(op);
     }
     for (name, disk) in disks {
         if let Some(bytes) = disk.left(lost) {
@@ -42,47 +42,47 @@ pub fn restore(changes: &[Change], lost: Lost, folder: &Path) -> io::Result<()> 
 }
 
 impl Disk {
-    fn take(&mut self, deed: &Deed) {
-        match deed {
-            Deed::Sync => {
+    fn take(&mut self, op: &FileOp) {
+        match op {
+            FileOp::Sync => {
                 let mut bytes = self.synced.take().unwrap_or_default();
-                self.waiting.drain(..).for_each(|deed| apply(&mut bytes, &deed));
+                self.waiting.drain(..).for_each(|op| apply(&mut bytes, &op));
                 self.synced = Some(bytes);
             }
             // SQLite removes a log when all of it is elsewhere; either order of that and a loss of power is the same.
-            Deed::Remove => *self = Disk::default(),
-            Deed::Write(..) | Deed::Cut(_) => self.waiting.push(deed.clone()),
+            FileOp::Remove => *self = Disk::default(),
+            FileOp::Write(..) | FileOp::Cut(_) => self.waiting.push(op.clone()),
         }
     }
 
     /// What is there after the loss.
     fn left(self, lost: Lost) -> Option<Vec<u8>> {
         let Disk { synced, waiting } = self;
-        let kept: Vec<Deed> = match lost {
+        let kept: Vec<FileOp> = match lost {
             Lost::All => Vec::new(),
             Lost::Nothing => waiting,
-            Lost::Some(seed) => waiting.into_iter().zip(0..).filter_map(|(deed, n)| some(deed, mix(seed, n))).collect(),
+            Lost::Some(seed) => waiting.into_iter().zip(0..).filter_map(|(op, n)| some(op, mix(seed, n))).collect(),
         };
         if kept.is_empty() {
             return synced;
         }
         let mut bytes = synced.unwrap_or_default();
-        kept.iter().for_each(|deed| apply(&mut bytes, deed));
+        kept.iter().for_each(|op| apply(&mut bytes, op));
         Some(bytes)
     }
 }
 
-/// A deed that came to the disk, came in part, or did not come.
-fn some(deed: Deed, random: u64) -> Option<Deed> {
-    match (random % 3, deed) {
+/// An operation that came to the disk, came in part, or did not come.
+fn some(op: FileOp, random: u64) -> Option<FileOp> {
+    match (random % 3, op) {
         (0, _) => None,
-        (1, Deed::Write(at, mut bytes)) => {
+        (1, FileOp::Write(at, mut bytes)) => {
             // A disk writes whole sectors.
             let sectors = bytes.len() / 512;
             bytes.truncate(512 * usize::try_from(random >> 8).unwrap_or_default().checked_rem(sectors).unwrap_or(0));
-            Some(Deed::Write(at, bytes))
+            Some(FileOp::Write(at, bytes))
         }
-        (_, deed) => Some(deed),
+        (_, op) => Some(op),
     }
 }
 
@@ -93,9 +93,9 @@ fn mix(seed: u64, n: u64) -> u64 {
     random ^ (random >> 31)
 }
 
-fn apply(bytes: &mut Vec<u8>, deed: &Deed) {
-    match deed {
-        Deed::Write(at, written) => {
+fn apply(bytes: &mut Vec<u8>, op: &FileOp) {
+    match op {
+        FileOp::Write(at, written) => {
             let at = usize::try_from(*at).unwrap_or(usize::MAX);
             let end = at.saturating_add(written.len());
             if bytes.len() < end {
@@ -105,8 +105,8 @@ fn apply(bytes: &mut Vec<u8>, deed: &Deed) {
                 place.copy_from_slice(written);
             }
         }
-        Deed::Cut(length) => bytes.resize(usize::try_from(*length).unwrap_or(usize::MAX), 0),
-        Deed::Sync | Deed::Remove => {}
+        FileOp::Cut(length) => bytes.resize(usize::try_from(*length).unwrap_or(usize::MAX), 0),
+        FileOp::Sync | FileOp::Remove => {}
     }
 }
 
@@ -116,12 +116,12 @@ mod tests {
 
     #[test]
     fn what_was_synced_stays_and_the_rest_may_go() {
-        let change = |deed| Change { file: "f".to_owned(), deed };
+        let change = |op| FileChange { file: "f".to_owned(), op };
         let changes = [
-            change(Deed::Write(0, b"abcd".to_vec())),
-            change(Deed::Sync),
-            change(Deed::Write(2, b"XYZ".to_vec())),
-            change(Deed::Cut(4)),
+            change(FileOp::Write(0, b"abcd".to_vec())),
+            change(FileOp::Sync),
+            change(FileOp::Write(2, b"XYZ".to_vec())),
+            change(FileOp::Cut(4)),
         ];
         let after = |lost| {
             let folder = tempfile::tempdir().unwrap();

@@ -13,16 +13,16 @@ pub use crash::{Lost, restore};
 
 /// A change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct FileChange {
     /// The name of the file in the folder.
     pub file: String,
     /// What was done.
-    pub deed: Deed,
+    pub op: FileOp,
 }
 
 /// What was done to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Deed {
+pub enum FileOp {
     /// These bytes were written at this place.
     Write(u64, Vec<u8>),
     /// The file was cut to this length.
@@ -35,7 +35,7 @@ pub enum Deed {
 
 /// How a write or a sync fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum DiskFault {
     /// The disk is full.
     Full,
     /// The disk is broken.
@@ -44,7 +44,7 @@ pub enum Fault {
 
 /// What happened in a folder so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Count {
+pub struct IoCount {
     /// Writes.
     pub writes: u64,
     /// Bytes that were written.
@@ -77,10 +77,10 @@ struct State {
 
 #[derive(Debug, Default)]
 struct Seen {
-    counts: BTreeMap<String, Count>,
-    changes: Vec<Change>,
+    counts: BTreeMap<String, IoCount>,
+    changes: Vec<FileChange>,
     /// How many writes and syncs still succeed, and how those after them fail.
-    left: Option<(u32, u32, Fault)>,
+    left: Option<(u32, u32, DiskFault)>,
 }
 
 impl Watch {
@@ -93,10 +93,10 @@ impl Watch {
     }
 
     /// What was done so far to files whose names begin like this: a database and its log.
-    pub fn count(&self, beginning: &str) -> Count {
+    pub fn count(&self, beginning: &str) -> IoCount {
         let seen = self.state.seen();
         let counts = seen.counts.iter().filter(|(name, _)| name.starts_with(beginning));
-        counts.fold(Count::default(), |sum, (_, count)| Count {
+        counts.fold(IoCount::default(), |sum, (_, count)| IoCount {
             writes: sum.writes + count.writes,
             bytes: sum.bytes + count.bytes,
             syncs: sum.syncs + count.syncs,
@@ -109,12 +109,12 @@ impl Watch {
     }
 
     /// The changes that were kept.
-    pub fn changes(&self) -> Vec<Change> {
+    pub fn changes(&self) -> Vec<FileChange> {
         self.state.seen().changes.clone()
     }
 
     /// Lets `good` writes and syncs succeed, and the `bad` after them fail.
-    pub fn fail(&self, good: u32, bad: u32, fault: Fault) {
+    pub fn fail(&self, good: u32, bad: u32, fault: DiskFault) {
         self.state.seen().left = Some((good, bad, fault));
     }
 
@@ -135,7 +135,7 @@ impl State {
     }
 
     /// Whether the next write or sync fails.
-    fn next_fault(&self) -> Option<Fault> {
+    fn next_fault(&self) -> Option<DiskFault> {
         let mut seen = self.seen();
         match &mut seen.left {
             Some((good @ 1.., _, _)) => {
@@ -156,23 +156,23 @@ impl State {
         count.writes += 1;
         count.bytes += bytes.len() as u64;
         if self.keep == Keep::All {
-            seen.changes.push(Change { file: file.to_owned(), deed: Deed::Write(at, bytes.to_vec()) });
+            seen.changes.push(FileChange { file: file.to_owned(), op: FileOp::Write(at, bytes.to_vec()) });
         }
     }
 
-    fn note(&self, file: &str, deed: Deed) {
+    fn note(&self, file: &str, op: FileOp) {
         let mut seen = self.seen();
-        if deed == Deed::Sync {
+        if op == FileOp::Sync {
             seen.count(file).syncs += 1;
         }
         if self.keep == Keep::All {
-            seen.changes.push(Change { file: file.to_owned(), deed });
+            seen.changes.push(FileChange { file: file.to_owned(), op });
         }
     }
 }
 
 impl Seen {
-    fn count(&mut self, file: &str) -> &mut Count {
+    fn count(&mut self, file: &str) -> &mut IoCount {
         self.counts.entry(file.to_owned()).or_default()
     }
 }

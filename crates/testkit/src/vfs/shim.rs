@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, Once, PoisonError, Weak};
 
 use rusqlite::ffi::{self, sqlite3_file, sqlite3_io_methods, sqlite3_vfs};
 
-use super::{Deed, Fault, State};
+use super::{DiskFault, FileOp, State};
 
 /// A file that is being watched.
 #[derive(Clone)]
@@ -116,7 +116,7 @@ unsafe extern "C" fn remove(_: *mut sqlite3_vfs, path: *const c_char, sync_folde
     // SAFETY: SQLite's own function with SQLite's own arguments.
     let result = unsafe { (*own).xDelete.map_or(ffi::SQLITE_IOERR_DELETE, |delete| delete(own, path, sync_folder)) };
     if let Some((state, name)) = watcher(path).filter(|_| result == ffi::SQLITE_OK) {
-        state.note(&name, Deed::Remove);
+        state.note(&name, FileOp::Remove);
     }
     result
 }
@@ -125,10 +125,10 @@ fn opened(file: *mut sqlite3_file) -> Option<Open> {
     known().files.get(&(file as usize)).cloned()
 }
 
-fn code(fault: Fault, broken: c_int) -> c_int {
+fn code(fault: DiskFault, broken: c_int) -> c_int {
     match fault {
-        Fault::Full => ffi::SQLITE_FULL,
-        Fault::Broken => broken,
+        DiskFault::Full => ffi::SQLITE_FULL,
+        DiskFault::Broken => broken,
     }
 }
 
@@ -165,7 +165,7 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, length: i64) -> c_int {
     // SAFETY: SQLite's own function with SQLite's own arguments.
     let result = unsafe { open.own.xTruncate.map_or(ffi::SQLITE_IOERR_TRUNCATE, |cut| cut(file, length)) };
     if result == ffi::SQLITE_OK {
-        open.state.note(&open.name, Deed::Cut(length.unsigned_abs()));
+        open.state.note(&open.name, FileOp::Cut(length.unsigned_abs()));
     }
     result
 }
@@ -180,7 +180,7 @@ unsafe extern "C" fn sync(file: *mut sqlite3_file, flags: c_int) -> c_int {
     // SAFETY: SQLite's own function with SQLite's own arguments.
     let result = unsafe { open.own.xSync.map_or(ffi::SQLITE_IOERR_FSYNC, |sync| sync(file, flags)) };
     if result == ffi::SQLITE_OK {
-        open.state.note(&open.name, Deed::Sync);
+        open.state.note(&open.name, FileOp::Sync);
     }
     result
 }

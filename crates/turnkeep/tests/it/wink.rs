@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use pollster::block_on;
 use turnkeep::model::event::Effect;
 use turnkeep::model::{Author, Block, CallId, Json, ToolCall};
-use turnkeep::runtime::port::{Answer, Brief, FnTool};
-use turnkeep::runtime::slices::query;
-use turnkeep::runtime::{
-    Agent, CheckpointHandler, ConversationState, Evaluation, FileCheckpoints, LoopDefinition, MainLoop, Named, Ports,
-    Prompt, Recorder, ResumeFrom, Script, Template, Tools, enable_conversation_recording, evaluate,
+use turnkeep::runtime::compat::weakincentives::{
+    ConversationState, Evaluation, LoopDefinition, MainLoop, Prompt, ResumeFrom, Template,
+    enable_conversation_recording, evaluate,
 };
+use turnkeep::runtime::port::{Answer, CallInfo, FnTool};
+use turnkeep::runtime::slices::query;
+use turnkeep::runtime::{Agent, CheckpointHandler, FileCheckpoints, Named, Ports, Recorder, Script, Tools};
 use turnkeep::store::StoreExt;
 use turnkeep::{Snapshot, WinkJson, WinkSnapshots};
 
@@ -28,7 +29,7 @@ type Calls = Arc<Mutex<Vec<(String, bool)>>>;
 /// A tool that notes the key of its calls and whether they are resumed.
 fn tool(name: &str, effect: Effect, calls: &Calls) -> Arc<dyn turnkeep::runtime::port::Tool> {
     let calls = calls.clone();
-    Arc::new(FnTool::blocking(name, "", Json::Null, effect, move |_: Nothing, call: Brief| {
+    Arc::new(FnTool::blocking(name, "", Json::Null, effect, move |_: Nothing, call: CallInfo| {
         calls.lock().unwrap().push((call.key, call.is_resume));
         Ok("done")
     }))

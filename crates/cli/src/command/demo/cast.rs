@@ -10,12 +10,12 @@ use turnkeep_codec::Input;
 use turnkeep_file::OpenOptions;
 use turnkeep_model::event::Effect;
 use turnkeep_model::{Author, Block, Json, Session, SessionId};
-use turnkeep_runtime::port::{Brief, FnTool, Found, Probe, ToolContext, ToolError, ToolOutput};
+use turnkeep_runtime::port::{CallInfo, FnTool, Found, Probe, ToolContext, ToolError, ToolOutput};
 use turnkeep_runtime::{Agent, Ports, Recorder, Script, Tools};
 use turnkeep_store::{BoxFuture, Store, open};
 
-use super::super::Ending;
-use crate::exit::{Exit, Stop};
+use super::super::CommandResult;
+use crate::exit::{CliError, Exit};
 
 const SCRIPT: &str = include_str!("../../../demo/agent.turnkeep.yaml");
 
@@ -38,7 +38,7 @@ impl Scene {
         }
     }
 
-    pub(super) fn store(&self) -> Result<Arc<dyn Store>, Stop> {
+    pub(super) fn store(&self) -> Result<Arc<dyn Store>, CliError> {
         Ok(open(&self.url())?)
     }
 
@@ -64,7 +64,7 @@ enum Life {
 }
 
 /// Plays one process of the demo: the first begins the session and hangs in its tools, the next goes on.
-pub(super) fn play(folder: &Path) -> Ending {
+pub(super) fn play(folder: &Path) -> CommandResult {
     let scene = Scene::new(folder);
     let store = scene.store()?;
     block_on(async {
@@ -84,12 +84,12 @@ pub(super) fn play(folder: &Path) -> Ending {
     })
 }
 
-fn script() -> Result<Session, Stop> {
+fn script() -> Result<Session, CliError> {
     let opened = OpenOptions::default().decode(Input::new(SCRIPT.as_bytes()).named("agent.turnkeep.yaml"))?;
     Ok(opened.session().cloned().unwrap_or_default())
 }
 
-fn question() -> Result<String, Stop> {
+fn question() -> Result<String, CliError> {
     let script = script()?;
     let asked = script.blocks().find(|(_, block): &(usize, &Block)| block.author == Author::User);
     Ok(asked.and_then(|(_, block)| block.body.as_text()).unwrap_or_default().to_owned())
@@ -104,7 +104,7 @@ pub(super) fn effect(tool: &str) -> Option<Effect> {
     }
 }
 
-fn agent(scene: &Scene, model: &str, life: Life) -> Result<Agent, Stop> {
+fn agent(scene: &Scene, model: &str, life: Life) -> Result<Agent, CliError> {
     let tools = Tools::new([Arc::new(charge(scene, life)) as _, Arc::new(delivery(life)) as _])?;
     Ok(Agent::new(Arc::new(Script::of(&script()?).named(model))).with_tools(tools))
 }
@@ -130,7 +130,7 @@ fn charge(scene: &Scene, life: Life) -> FnTool {
         r#"{"type":"object","properties":{"order":{"type":"integer"},"amount":{"type":"string"}},"required":["order","amount"]}"#,
     );
     let bank = scene.bank();
-    let work = move |charge: Charge, brief: Brief| {
+    let work = move |charge: Charge, brief: CallInfo| {
         book(&bank, &charge, &brief.key).map_err(|error| ToolError::failed(error.to_string()))?;
         hang(life);
         Ok(format!("charged {} EUR for order {}", charge.amount, charge.order))
@@ -166,7 +166,7 @@ impl Probe for Bank {
 /// Looks up when an order ships; slow, and harmless to repeat.
 fn delivery(life: Life) -> FnTool {
     let parameters = schema(r#"{"type":"object","properties":{"order":{"type":"integer"}},"required":["order"]}"#);
-    let work = move |delivery: Delivery, _: Brief| {
+    let work = move |delivery: Delivery, _: CallInfo| {
         hang(life);
         Ok(format!("order {} ships on Thursday", delivery.order))
     };

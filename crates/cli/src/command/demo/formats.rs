@@ -6,7 +6,7 @@ use turnkeep_codec::{Input, Target};
 use turnkeep_file::{OpenOptions, Opened};
 use turnkeep_model::{Change, Loss, Result};
 
-use super::super::{Ending, diff};
+use super::super::{CommandResult, diff};
 use crate::args::Demo;
 use crate::exit::Exit;
 use crate::page::Page;
@@ -31,7 +31,7 @@ struct Journey {
     changes: Vec<Change>,
 }
 
-pub(crate) fn run(args: &Demo) -> Ending {
+pub(crate) fn run(args: &Demo) -> CommandResult {
     if let Some(path) = &args.save {
         turnkeep_file::save(path, BUNDLED.as_bytes())?;
     }

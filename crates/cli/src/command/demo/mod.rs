@@ -4,10 +4,10 @@ mod cast;
 mod formats;
 mod stage;
 
-use super::Ending;
+use super::CommandResult;
 use crate::args::Demo;
 
-pub(super) fn run(args: &Demo) -> Ending {
+pub(super) fn run(args: &Demo) -> CommandResult {
     match (&args.play, args.formats || args.save.is_some()) {
         (Some(stage), _) => cast::play(stage),
         (None, true) => formats::run(args),

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use pollster::block_on;
 use turnkeep_model::{Author, Event, Seq};
-use turnkeep_runtime::plan::{Plan, PlannedCall, Step, plan};
+use turnkeep_runtime::plan::{CallStep, Plan, PlannedCall, plan};
 use turnkeep_runtime::{Hub, Ports, ResumePolicy, Tail};
 use turnkeep_store::{Store, StoreExt};
 
-use super::super::Ending;
-use super::super::run::event_line;
+use super::super::CommandResult;
+use super::super::journal::event_line;
 use super::cast::{Scene, effect, session};
-use crate::exit::{Exit, Stop};
+use crate::exit::{CliError, Exit};
 use crate::terminal::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, print, width};
 use crate::visible::shortened;
 
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How often the store is looked at.
 const PAUSE: Duration = Duration::from_millis(20);
 
-pub(super) fn run() -> Ending {
+pub(super) fn run() -> CommandResult {
     let folder = std::env::temp_dir().join(format!("turnkeep-demo-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let scene = Scene::new(&folder);
@@ -50,7 +50,7 @@ fn heading(text: &str) -> std::io::Result<()> {
 }
 
 /// Starts this program as one process of the demo.
-fn start(folder: &Path) -> Result<Child, Stop> {
+fn start(folder: &Path) -> Result<Child, CliError> {
     let program = std::env::current_exe()?;
     let mut command = Command::new(program);
     command.args(["demo", "--play"]).arg(folder).stdin(Stdio::null()).stdout(Stdio::null());
@@ -62,7 +62,7 @@ fn intends(store: &dyn Store) -> bool {
     block_on(store.load(&session())).is_ok_and(|loaded| loaded.ledger.entries().len() == 2)
 }
 
-fn kill(mut child: Child) -> Result<(), Stop> {
+fn kill(mut child: Child) -> Result<(), CliError> {
     let process = child.id();
     child.kill()?;
     child.wait()?;
@@ -81,20 +81,20 @@ struct Shown {
 
 impl Shown {
     /// Shows the journal as it grows, until something is so.
-    fn until(&mut self, mut so: impl FnMut() -> bool) -> Result<(), Stop> {
+    fn until(&mut self, mut so: impl FnMut() -> bool) -> Result<(), CliError> {
         let start = Instant::now();
         while !so() {
             self.show()?;
             if start.elapsed() > PATIENCE {
                 let what = "a process of the demo did not do its part in time".to_owned();
-                return Err(Stop::Usage(what, "try again on a machine with less to do".to_owned()));
+                return Err(CliError::Usage(what, "try again on a machine with less to do".to_owned()));
             }
             std::thread::sleep(PAUSE);
         }
         self.show()
     }
 
-    fn show(&mut self) -> Result<(), Stop> {
+    fn show(&mut self) -> Result<(), CliError> {
         let mut tail = Tail::new(self.store.clone(), &Hub::default(), &session(), self.seq);
         if block_on(tail.look()).is_err() {
             // The session is not there yet.
@@ -119,7 +119,7 @@ fn worth_showing(event: &Event) -> bool {
     !matches!(event, Event::SessionChanged(_) | Event::TurnOpened(_) | Event::TurnClosed(_))
 }
 
-fn tell_plan(store: &dyn Store) -> Result<(), Stop> {
+fn tell_plan(store: &dyn Store) -> Result<(), CliError> {
     let loaded = block_on(store.load(&session()))?;
     let now = Ports::default().clock.now();
     let planned = plan(&loaded.session, &loaded.ledger, ResumePolicy::MissingOnly, now, &effect);
@@ -132,16 +132,16 @@ fn tell_plan(store: &dyn Store) -> Result<(), Stop> {
 
 fn line(planned: &PlannedCall) -> String {
     let what = match planned.step {
-        Step::Unsure => {
+        CallStep::Unsure => {
             format!("{YELLOW}unsure{YELLOW:#}: it may have acted, so it is not repeated; the bank is asked instead")
         }
-        Step::Call { .. } => format!("{GREEN}call again{GREEN:#}: it only reads, so repeating it does no harm"),
+        CallStep::Call { .. } => format!("{GREEN}call again{GREEN:#}: it only reads, so repeating it does no harm"),
         _ => "as it was".to_owned(),
     };
     format!("  {:<9} {what}\n", planned.call.name)
 }
 
-fn tell_end(scene: &Scene, store: &dyn Store) -> Result<(), Stop> {
+fn tell_end(scene: &Scene, store: &dyn Store) -> Result<(), CliError> {
     let loaded = block_on(store.load(&session()))?;
     let answer = loaded.session.turns.iter().rev().find_map(|turn| {
         let said = turn.blocks.iter().find(|block| block.author == Author::Assistant)?;

@@ -4,8 +4,8 @@ use pollster::block_on;
 use turnkeep_model::{Seq, SessionId};
 use turnkeep_store::{Deleted, StoreExt};
 
-use super::super::Ending;
-use super::each::{Each, Next};
+use super::super::CommandResult;
+use super::batch_result::{BatchResult, Next};
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::report::object;
@@ -13,8 +13,8 @@ use crate::store_args::{Fork, Rm};
 use crate::terminal::{print, print_json};
 use crate::visible::visible_line;
 
-pub(crate) fn fork(args: &Fork) -> Ending {
-    let store = args.place.there()?;
+pub(crate) fn fork(args: &Fork) -> CommandResult {
+    let store = args.store.open_existing()?;
     let session = SessionId::new(args.id.as_str());
     let at = match args.at {
         Some(at) => Seq(at),
@@ -53,24 +53,24 @@ fn beginning(id: &str) -> &str {
     id.get(..end).unwrap_or_default()
 }
 
-pub(crate) fn rm(args: &Rm) -> Ending {
-    let store = args.place.there()?;
-    let mut each = Each::new(args.json.into(), Progress::of("rm", args.ids.len()));
+pub(crate) fn rm(args: &Rm) -> CommandResult {
+    let store = args.store.open_existing()?;
+    let mut result = BatchResult::new(args.json.into(), Progress::of("rm", args.ids.len()));
     for id in &args.ids {
         let next = match block_on(store.delete(&SessionId::new(id.as_str()))) {
             Ok(deleted) => {
                 let told = object([("session", id.as_str().into()), ("shared", deleted.shared.0.into())]);
-                each.done(&removed(id, deleted), told);
+                result.done(&removed(id, deleted), told);
                 Next::Goes
             }
-            Err(error) => each.failed("session", id, &error.into()),
+            Err(error) => result.failed("session", id, &error.into()),
         };
         if next == Next::Ends {
             break;
         }
-        each.progress.step();
+        result.progress.step();
     }
-    each.end("removed", "")
+    result.end("removed", "")
 }
 
 fn removed(id: &str, deleted: Deleted) -> String {

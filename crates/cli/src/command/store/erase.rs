@@ -9,10 +9,10 @@ use turnkeep_model::shape::Shape;
 use turnkeep_model::{Json, Seq, SessionId};
 use turnkeep_store::{Error, ErrorKind, Store, StoreExt};
 
-use super::super::Ending;
-use super::upkeep::cannot;
-use crate::args::is_dash;
-use crate::exit::{Exit, Stop};
+use super::super::CommandResult;
+use super::maintenance::cannot;
+use crate::exit::{CliError, Exit};
+use crate::input_args::is_dash;
 use crate::report::{object, texts};
 use crate::store_args::Erase;
 use crate::terminal::{counted, print, print_json};
@@ -21,8 +21,8 @@ use crate::visible::visible_line;
 /// A text of fewer bytes may well stand in places that nobody thought of.
 const SHORT: usize = 8;
 
-pub(crate) fn erase(args: &Erase) -> Ending {
-    let store = args.place.there()?;
+pub(crate) fn erase(args: &Erase) -> CommandResult {
+    let store = args.store.open_existing()?;
     let Some(maintenance) = store.maintenance() else {
         return Err(cannot("this store cannot erase"));
     };
@@ -48,7 +48,7 @@ pub(crate) fn erase(args: &Erase) -> Ending {
     if records.is_empty() { Err(nowhere(&session)) } else { Ok(Exit::Ok) }
 }
 
-fn nowhere(session: &SessionId) -> Stop {
+fn nowhere(session: &SessionId) -> CliError {
     Error::new(ErrorKind::NotFound, "nothing like that is in the session")
         .session(session)
         .hint("`turnkeep show ID` prints what is there")
@@ -56,7 +56,7 @@ fn nowhere(session: &SessionId) -> Stop {
 }
 
 /// The texts to erase. The longest first: one may hold another.
-fn secrets(store: &dyn Store, session: &SessionId, args: &Erase) -> Result<Vec<String>, Stop> {
+fn secrets(store: &dyn Store, session: &SessionId, args: &Erase) -> Result<Vec<String>, CliError> {
     let mut found = match (&args.text, &args.text_from, &args.beginning, &args.at) {
         (Some(text), ..) => vec![text.clone()],
         (_, Some(file), ..) => vec![read(file)?],
@@ -69,7 +69,7 @@ fn secrets(store: &dyn Store, session: &SessionId, args: &Erase) -> Result<Vec<S
             let text = text_at(&as_json(store, session)?, path, session)?;
             if text.len() < SHORT && args.seq.is_none() {
                 let what = "the text at this path is short, and would be erased wherever it stands".to_owned();
-                return Err(Stop::Usage(what, "name its record with --seq SEQ".to_owned()));
+                return Err(CliError::Usage(what, "name its record with --seq SEQ".to_owned()));
             }
             vec![text]
         }
@@ -80,7 +80,7 @@ fn secrets(store: &dyn Store, session: &SessionId, args: &Erase) -> Result<Vec<S
 }
 
 /// A secret from a file or standard input, without the line break at its end.
-fn read(file: &std::path::Path) -> Result<String, Stop> {
+fn read(file: &std::path::Path) -> Result<String, CliError> {
     let mut text = String::new();
     let done = if is_dash(file) {
         std::io::stdin().read_to_string(&mut text).map(drop)
@@ -93,7 +93,7 @@ fn read(file: &std::path::Path) -> Result<String, Stop> {
     Ok(text)
 }
 
-fn as_json(store: &dyn Store, session: &SessionId) -> Result<Json, Stop> {
+fn as_json(store: &dyn Store, session: &SessionId) -> Result<Json, CliError> {
     let loaded = block_on(store.load(session))?;
     let mut sink = TreeSink::default();
     loaded.session.write(&mut sink);
@@ -121,7 +121,7 @@ fn words_of(text: &str, beginning: &str) -> Vec<String> {
 }
 
 /// The text at a path such as `turns[3].blocks[1].text`.
-fn text_at(json: &Json, path: &str, session: &SessionId) -> Result<String, Stop> {
+fn text_at(json: &Json, path: &str, session: &SessionId) -> Result<String, CliError> {
     let mut steps = path.split(['.', '[']).map(|step| step.trim_end_matches(']')).filter(|step| !step.is_empty());
     let found = steps.try_fold(json, |here, step| match here {
         Json::Object(object) => object.get(step),

@@ -5,8 +5,8 @@ use turnkeep_model::event::SessionChanged;
 use turnkeep_model::{Batch, Event, Json, Object, SessionId, Time};
 use turnkeep_store::{ErrorKind, Store, StoreExt, Summary};
 
-use super::super::Ending;
-use crate::exit::{Exit, Stop};
+use super::super::CommandResult;
+use crate::exit::{CliError, Exit};
 use crate::report::{object, text_or_null};
 use crate::store_args::Tag;
 use crate::terminal::{print, print_json};
@@ -15,8 +15,8 @@ use crate::visible::shortened;
 /// How often someone else may come first before we give up.
 const TRIES: usize = 20;
 
-pub(crate) fn tag(args: &Tag) -> Ending {
-    let store = args.place.there()?;
+pub(crate) fn tag(args: &Tag) -> CommandResult {
+    let store = args.store.open_existing()?;
     let session = SessionId::new(args.id.as_str());
     let mut summary = block_on(store.summary(&session))?;
     if args.changes() {
@@ -32,7 +32,7 @@ pub(crate) fn tag(args: &Tag) -> Ending {
 }
 
 /// Appends the change; where someone else appended meanwhile, to what the session is then.
-fn change(store: &dyn Store, session: &SessionId, args: &Tag) -> Result<Summary, Stop> {
+fn change(store: &dyn Store, session: &SessionId, args: &Tag) -> Result<Summary, CliError> {
     let mut tries = 0;
     loop {
         let summary = block_on(store.summary(session))?;
@@ -74,7 +74,7 @@ fn changed(summary: &Summary, args: &Tag) -> SessionChanged {
 }
 
 /// What the application keeps with a session.
-pub(super) fn metadata(store: &dyn Store, session: &SessionId) -> Result<Object, Stop> {
+pub(super) fn metadata(store: &dyn Store, session: &SessionId) -> Result<Object, CliError> {
     Ok(block_on(store.load_window(session, 0))?.head.session.metadata)
 }
 

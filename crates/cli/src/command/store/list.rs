@@ -9,12 +9,13 @@ use turnkeep_store::{
     Cursor, Error, ErrorKind, Hit, Indexed, MemoryStore, Query, Search, SearchQuery, Store, StoreExt, Summary,
 };
 
-use super::super::Ending;
-use crate::exit::{Exit, Stop};
+use super::super::CommandResult;
+use crate::exit::{CliError, Exit};
 use crate::progress::Progress;
 use crate::report::{object, text_or_null};
-use crate::store_args::{Find, Ls, Place};
-use crate::terminal::{BOLD, CYAN, DIM, YELLOW, counted, print, print_json, say, table, table_text, whole};
+use crate::store::StoreArgs;
+use crate::store_args::{Find, Ls};
+use crate::terminal::{BOLD, CYAN, DIM, YELLOW, counted, print, print_json, print_note, table, table_text, whole};
 use crate::visible::{shortened, visible_line};
 
 /// How many characters of a title a listing shows; `--json` has all of it.
@@ -23,7 +24,7 @@ const LONGEST_TITLE: usize = 60;
 /// How narrow the column of titles may become, however long an id is.
 const NARROWEST_TITLE: u16 = 16;
 
-pub(crate) fn ls(args: &Ls) -> Ending {
+pub(crate) fn ls(args: &Ls) -> CommandResult {
     let tag = |tag: &String| match tag.split_once('=') {
         Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
         None => (tag.clone(), None),
@@ -38,7 +39,7 @@ pub(crate) fn ls(args: &Ls) -> Ending {
         after: args.after.as_deref().map(Cursor::from_word).transpose()?,
         ..Query::default()
     };
-    let store = listed(&args.place)?;
+    let store = listed(&args.store)?;
     let page = if args.meta.is_empty() {
         block_on(store.list(&query))?
     } else {
@@ -68,14 +69,14 @@ pub(crate) fn ls(args: &Ls) -> Ending {
     }
     print(&table_text(&rows))?;
     if let Some(next) = next {
-        say(&format!("{DIM}there are more: --after {}{DIM:#}", visible_line(&next)));
+        print_note(&format!("{DIM}there are more: --after {}{DIM:#}", visible_line(&next)));
     }
     Ok(Exit::Ok)
 }
 
 /// The store to list; one that is not there has no sessions.
-fn listed(place: &Place) -> Result<Arc<dyn Store>, Stop> {
-    if place.exists() { place.open() } else { Ok(Arc::new(MemoryStore::default())) }
+fn listed(store: &StoreArgs) -> Result<Arc<dyn Store>, CliError> {
+    if store.exists() { store.open() } else { Ok(Arc::new(MemoryStore::default())) }
 }
 
 /// Whether metadata has a key, and under it a value: `owner`, `owner=ada`, `n=3`.
@@ -113,8 +114,8 @@ fn as_json(summary: &Summary) -> Json {
     ])
 }
 
-pub(crate) fn search(args: &Find) -> Ending {
-    let store = args.place.there()?;
+pub(crate) fn search(args: &Find) -> CommandResult {
+    let store = args.store.open_existing()?;
     let Some(index) = store.search() else {
         let error = Error::new(ErrorKind::Unsupported, "this store has no search");
         return Err(error.hint("copy the sessions to an SQLite store").into());
@@ -139,7 +140,7 @@ pub(crate) fn search(args: &Find) -> Ending {
 
 /// Indexes what was appended since the last search. The first search of a large store takes a while: it shows how far it
 /// is, and whoever stops it loses nothing of what is done.
-fn catch_up(index: &dyn Search) -> Result<(), Stop> {
+fn catch_up(index: &dyn Search) -> Result<(), CliError> {
     let mut progress = None;
     let mut told = |Indexed { done, all }| {
         progress.get_or_insert_with(|| Progress::of("index", usize::try_from(all).unwrap_or(usize::MAX))).reach(done);

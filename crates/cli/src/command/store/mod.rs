@@ -1,18 +1,18 @@
 //! Commands on stored sessions.
 
-mod carry;
+mod batch_result;
 mod change;
-mod each;
 mod erase;
 mod label;
 mod list;
-mod upkeep;
+mod maintenance;
+mod transfer;
 
-pub(super) use carry::journal;
-pub(crate) use carry::load;
-pub(super) use carry::{copy, export, import};
 pub(super) use change::{fork, rm};
 pub(super) use erase::erase;
 pub(super) use label::tag;
 pub(super) use list::{ls, search};
-pub(super) use upkeep::{du, gc, verify};
+pub(super) use maintenance::{du, gc, verify};
+pub(super) use transfer::journal;
+pub(crate) use transfer::load;
+pub(super) use transfer::{copy, export, import};

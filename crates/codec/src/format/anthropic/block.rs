@@ -6,22 +6,26 @@ use turnkeep_model::{
 };
 
 use super::WIRE;
+use crate::fields::{Fields, Form, Kept, Writer, in_order, optional, order_of};
+use crate::wire::block_wire::take_input;
 use crate::wire::degrade::{value_of, wrapped};
 use crate::wire::document::type_of_url;
-use crate::wire::fields::{Fields, Writing, in_order, spelled_order};
 
-const TEXT: &[&str] = &["type", "text", "citations", "cache_control"];
-const THINKING: &[&str] = &["type", "thinking", "signature"];
-const REDACTED: &[&str] = &["type", "data"];
-const TOOL_USE: &[&str] = &["type", "id", "name", "input", "caller", "cache_control"];
-const TOOL_RESULT: &[&str] = &["type", "tool_use_id", "content", "is_error", "cache_control"];
-const MEDIA: &[&str] = &["type", "source", "title", "context", "citations", "cache_control"];
-const PART: &[&str] = &["type"];
-const SOURCE: &[&str] = &["type", "media_type", "data", "url", "file_id"];
+const TEXT: Form = &optional(["type", "text", "citations", "cache_control"]);
+const THINKING: Form = &optional(["type", "thinking", "signature"]);
+const REDACTED: Form = &optional(["type", "data"]);
+const TOOL_USE: Form = &optional(["type", "id", "name", "input", "caller", "cache_control"]);
+pub(super) const TOOL_RESULT: Form = &optional(["type", "tool_use_id", "content", "is_error", "cache_control"]);
+const MEDIA: Form = &optional(["type", "source", "title", "context", "citations", "cache_control"]);
+const PART: Form = &optional(["type"]);
+const SOURCE: Form = &optional(["type", "media_type", "data", "url", "file_id"]);
 
 /// The block that `value` is, in a message by `author`.
 pub(super) fn read(value: Json, author: &Author, scope: &Scope) -> Block {
-    let Json::Object(object) = value else { return other("block", value, author) };
+    let object = match value {
+        Json::Object(object) if !object.has_duplicates() => object,
+        value => return other("block", value, author),
+    };
     let kind = object.get_str("type").map(std::borrow::Cow::into_owned).unwrap_or_default();
     let has = |key: &str| object.get_str(key).is_some();
     let is_answer = *author == Author::Assistant;
@@ -77,18 +81,7 @@ fn call(object: Object) -> Block {
     fields.take("type");
     let call = CallId::given(fields.text("id").unwrap_or_default());
     let name = fields.text("name").unwrap_or_default();
-    let arguments = match fields.take("input") {
-        None => {
-            fields.note_absent("input");
-            String::new()
-        }
-        // Where a stream was cut off, the arguments are the text so far.
-        Some(Json::String(text)) if text.to_str().is_ok() => {
-            fields.note("input", "text");
-            text.to_str_lossy().into_owned()
-        }
-        Some(value) => value.to_text(),
-    };
+    let arguments = take_input(&mut fields);
     block(Author::Assistant, ToolCall { call, name, arguments }, fields)
 }
 
@@ -112,11 +105,11 @@ fn result(object: Object) -> Block {
 }
 
 fn part_order(value: &Json) -> Json {
-    value.as_object().and_then(|object| spelled_order(object, usual_part(object))).unwrap_or_default()
+    value.as_object().and_then(|object| order_of(object, usual_part(object))).unwrap_or_default()
 }
 
 /// The usual order of a part's fields.
-fn usual_part(object: &Object) -> &'static [&'static str] {
+fn usual_part(object: &Object) -> Form {
     match object.get_str("type").as_deref() {
         Some("image" | "document") => MEDIA,
         _ => PART,
@@ -130,9 +123,9 @@ fn part(value: Json) -> Part {
     };
     if kind == "text"
         && object.len() == 2
-        && let Some(text) = crate::take::text(&mut object, "text")
+        && let Some(text) = object.get_str("text")
     {
-        return Text { text }.into();
+        return Text { text: text.into_owned() }.into();
     }
     if matches!(kind.as_str(), "image" | "document")
         && let Ok((media, mut extra)) = media_of(object.clone())
@@ -156,32 +149,26 @@ pub(crate) fn media(object: &Object) -> Option<Media> {
 /// The media of an image or a document, or the object as it was.
 fn media_of(object: Object) -> Result<(Media, Extra), Object> {
     let kind = object.get_str("type").unwrap_or_default().into_owned();
-    let Some(source) = object.get("source").and_then(Json::as_object).cloned() else { return Err(object) };
-    let Some((mut media, rest, order)) = media_source(source, &kind) else { return Err(object) };
+    let source = object.get("source").and_then(Json::as_object).filter(|source| !source.has_duplicates());
+    let Some((mut media, keys)) = source.and_then(|source| media_source(source, &kind)) else { return Err(object) };
     let mut fields = Fields::new(object, MEDIA);
     fields.take("type");
-    fields.take("source");
+    fields.within("source", SOURCE, |source| keys.iter().for_each(|key| drop(source.take(key))));
     media.name = fields.text("title");
     if kind != usual_kind(&media) {
         fields.note("type", kind);
-    }
-    if !rest.is_empty() {
-        fields.put_back("source", rest);
-    }
-    if let Some(order) = order {
-        fields.note("source", order);
     }
     let mut extra = Extra::NONE;
     fields.keep(WIRE, &mut extra);
     Ok((media, extra))
 }
 
-fn media_source(mut source: Object, holder: &str) -> Option<(Media, Object, Option<Json>)> {
-    let order = spelled_order(&source, SOURCE);
+/// The media that a source holds, and the keys that say so.
+fn media_source(source: &Object, holder: &str) -> Option<(Media, &'static [&'static str])> {
     let kind = source.get_str("type")?.into_owned();
     let is_document = holder == "document";
     let text = |key: &str| source.get_str(key).map(std::borrow::Cow::into_owned);
-    let (media, keys): (Media, &[&str]) = match kind.as_str() {
+    Some(match kind.as_str() {
         "base64" => {
             let media =
                 Media { media_type: Some(text("media_type")?), inline: Some(text("data")?), ..Media::default() };
@@ -198,9 +185,7 @@ fn media_source(mut source: Object, holder: &str) -> Option<(Media, Object, Opti
         }
         "file" => (Media { file_id: Some(text("file_id")?), ..Media::default() }, &["type", "file_id"]),
         _ => return None,
-    };
-    keys.iter().for_each(|key| drop(source.remove(key)));
-    Some((media, source, order))
+    })
 }
 
 /// What a block of this media is, where nothing says otherwise.
@@ -214,84 +199,78 @@ pub(super) fn usual_kind(media: &Media) -> &'static str {
 
 /// The block as it was read.
 pub(super) fn write(block: &Block) -> Json {
-    let mut writing = Writing::new(WIRE, &block.extra);
-    let usual = match &block.body {
-        Body::Text(text) => {
-            writing.set("type", "text");
-            writing.set("text", text.text.as_str());
-            TEXT
-        }
-        Body::Summary(summary) => {
-            writing.set("type", "text");
-            writing.set("text", summary.text.as_str());
-            TEXT
-        }
-        Body::Reasoning(reasoning) => write_reasoning(reasoning, &mut writing),
-        Body::ToolCall(call) => {
-            write_call(call, &mut writing);
-            TOOL_USE
-        }
-        Body::ToolResult(result) => {
-            write_result(result, &mut writing);
-            TOOL_RESULT
-        }
-        Body::Media(media) => {
-            write_media(media, &mut writing);
-            MEDIA
-        }
+    let kept = Kept::of(&block.extra, WIRE);
+    let writer = match &block.body {
+        Body::Text(text) => write_text(&text.text, kept),
+        Body::Summary(summary) => write_text(&summary.text, kept),
+        Body::Reasoning(reasoning) => write_reasoning(reasoning, kept),
+        Body::ToolCall(call) => write_call(call, kept),
+        Body::ToolResult(result) => write_result(result, kept),
+        Body::Media(media) => write_media(media, kept),
         Body::Other { raw, .. } => return raw.clone(),
         _ => return Json::Null,
     };
-    Json::Object(writing.finish(usual))
+    Json::Object(writer.finish())
 }
 
-fn write_reasoning(reasoning: &Reasoning, writing: &mut Writing<'_>) -> &'static [&'static str] {
-    match (&reasoning.text, &reasoning.encrypted) {
-        (None, Some(data)) => {
-            writing.set("type", "redacted_thinking");
-            writing.set("data", data.as_str());
-            REDACTED
-        }
-        (text, _) => {
-            writing.set("type", "thinking");
-            writing.set("thinking", text.as_deref().unwrap_or_default());
-            writing.set_some("signature", reasoning.signature.as_deref());
-            THINKING
-        }
+/// A block of a type.
+fn typed<'a>(kind: &str, kept: Kept<'a>, form: Form) -> Writer<'a> {
+    let mut writer = Writer::new(kept, form);
+    writer.set("type", kind);
+    writer
+}
+
+fn write_text<'a>(text: &str, kept: Kept<'a>) -> Writer<'a> {
+    let mut writer = typed("text", kept, TEXT);
+    writer.set("text", text);
+    writer
+}
+
+fn write_reasoning<'a>(reasoning: &Reasoning, kept: Kept<'a>) -> Writer<'a> {
+    if let (None, Some(data)) = (&reasoning.text, &reasoning.encrypted) {
+        let mut writer = typed("redacted_thinking", kept, REDACTED);
+        writer.set("data", data.as_str());
+        return writer;
     }
+    let mut writer = typed("thinking", kept, THINKING);
+    writer.set("thinking", reasoning.text.as_deref().unwrap_or_default());
+    writer.set_some("signature", reasoning.signature.as_deref());
+    writer
 }
 
-fn write_call(call: &ToolCall, writing: &mut Writing<'_>) {
-    writing.set("type", "tool_use");
-    writing.set("id", call.call.to_string());
-    writing.set("name", call.name.as_str());
-    if writing.noted_as("input", "text") {
-        writing.set("input", call.arguments.as_str());
-    } else if !(call.arguments.is_empty() && writing.lacks("input")) {
-        writing.set("input", value_of(&call.arguments).unwrap_or_else(|| wrapped(&call.arguments)));
+fn write_call<'a>(call: &ToolCall, kept: Kept<'a>) -> Writer<'a> {
+    let mut writer = typed("tool_use", kept, TOOL_USE);
+    writer.set("id", call.call.to_string());
+    writer.set("name", call.name.as_str());
+    if kept.is("input", "text") {
+        writer.set("input", call.arguments.as_str());
+    } else if !(call.arguments.is_empty() && kept.lacks("input")) {
+        writer.set("input", value_of(&call.arguments).unwrap_or_else(|| wrapped(&call.arguments)));
     }
+    writer
 }
 
-fn write_result(result: &ToolResult, writing: &mut Writing<'_>) {
-    writing.set("type", "tool_result");
-    writing.set("tool_use_id", result.call.to_string());
+fn write_result<'a>(result: &ToolResult, kept: Kept<'a>) -> Writer<'a> {
+    let mut writer = typed("tool_result", kept, TOOL_RESULT);
+    writer.set("tool_use_id", result.call.to_string());
     match result.parts.as_slice() {
         [] => {}
-        [Part::Text(text)] if writing.noted_as("content", "string") => writing.set("content", text.text.as_str()),
+        [Part::Text(text)] if kept.is("content", "string") => writer.set("content", text.text.as_str()),
         parts => {
-            let orders = writing.noted("parts").and_then(Json::as_array).unwrap_or_default();
-            let orders = orders.iter().map(|order| Some(order).filter(|order| **order != Json::Null));
-            let parts = parts.iter().zip(orders.chain(std::iter::repeat(None)));
-            writing.set("content", parts.map(|(part, order)| write_part(part, order)).collect::<Vec<_>>());
+            let orders = kept.note("parts").and_then(Json::as_array).unwrap_or_default();
+            let part = |(at, part): (usize, &Part)| write_part(part, orders.get(at));
+            writer.set("content", parts.iter().enumerate().map(part).collect::<Vec<_>>());
         }
     }
-    writing.set_some("is_error", result.is_error);
+    writer.set_some("is_error", result.is_error);
+    writer
 }
 
 fn write_part(part: &Part, order: Option<&Json>) -> Json {
-    let value = part_value(part);
-    match (value, order) {
-        (Json::Object(object), Some(order)) => Json::Object(in_order(object, Some(order), PART)),
+    match (part_value(part), order) {
+        (Json::Object(object), Some(order)) if *order != Json::Null => {
+            Json::Object(in_order(object, Some(order), PART))
+        }
         (value, _) => value,
     }
 }
@@ -318,14 +297,11 @@ pub(super) fn text_value(text: &str) -> Json {
 
 /// A block of media.
 pub(super) fn media_value(media: &Media, extra: &Extra) -> Json {
-    let mut writing = Writing::new(WIRE, extra);
-    write_media(media, &mut writing);
-    Json::Object(writing.finish(MEDIA))
+    Json::Object(write_media(media, Kept::of(extra, WIRE)).finish())
 }
 
-fn write_media(media: &Media, writing: &mut Writing<'_>) {
-    let kind = writing.noted("type").and_then(Json::as_str);
-    writing.set("type", kind.as_deref().unwrap_or_else(|| usual_kind(media)));
+fn write_media<'a>(media: &Media, kept: Kept<'a>) -> Writer<'a> {
+    let mut writer = typed(kept.word("type").as_deref().unwrap_or_else(|| usual_kind(media)), kept, MEDIA);
     let mut source = Object::new();
     match media {
         Media { text: Some(text), inline: None, .. } => {
@@ -347,9 +323,7 @@ fn write_media(media: &Media, writing: &mut Writing<'_>) {
             source.push("url", media.url.as_deref().unwrap_or_default());
         }
     }
-    if let Some(Json::Object(rest)) = writing.kept("source") {
-        rest.iter().for_each(|(key, value)| source.push(key.clone(), value.clone()));
-    }
-    writing.set("source", in_order(source, writing.noted("source"), SOURCE));
-    writing.set_some("title", media.name.as_deref());
+    writer.nest("source", source, SOURCE);
+    writer.set_some("title", media.name.as_deref());
+    writer
 }

@@ -10,7 +10,7 @@ use crate::wire::dialogue::{Dialogue, legal};
 const MAX_TOKENS: u64 = 4096;
 
 /// Whom a request is for.
-pub(super) struct Aim {
+pub(super) struct RequestTarget {
     /// What is known of the model.
     pub(super) target: Target,
     /// Whether the session came from this wire.
@@ -20,7 +20,12 @@ pub(super) struct Aim {
 }
 
 /// Makes the settings of a session fit. Returns whether the request turns thinking on or off.
-pub(super) fn fit(head: &mut Session, dialogue: &Dialogue<'_>, aim: &Aim, losses: &mut Vec<Loss>) -> ThinkingMode {
+pub(super) fn fit(
+    head: &mut Session,
+    dialogue: &Dialogue<'_>,
+    aim: &RequestTarget,
+    losses: &mut Vec<Loss>,
+) -> ThinkingMode {
     let may_think = dialogue.may_think();
     let mode = if aim.is_same_model {
         fit::only_in_loop(&mut head.options, may_think, losses);

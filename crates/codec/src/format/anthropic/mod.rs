@@ -5,20 +5,20 @@
 //! turn of their call.
 
 mod block;
+mod contract;
 mod decode;
 mod limits;
-mod lint;
+mod mock;
 mod request;
 mod restore;
 mod rules;
 mod settings;
-mod speak;
 mod stream;
+mod tools;
 mod wire;
 
 pub(crate) use block::media;
-pub use lint::{RULES, lint};
 pub use wire::Messages;
 
 /// The wire's id, and the name of its part of an `Extra`.
-const WIRE: &str = "anthropic.messages";
+pub(crate) const WIRE: &str = "anthropic.messages";

@@ -1,14 +1,16 @@
 //! The next request of any session.
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{
-    Block, Body, Extra, Loss, LossKind, Media, Part, Reasoning, Session, ToolCall, ToolResult, ToolSpec,
-};
+use turnkeep_model::{Block, Body, Extra, Loss, LossKind, Media, Part, Reasoning, Session, ToolCall, ToolResult};
 
+use super::block::TOOL_RESULT;
+use super::contract::LIMITS;
 use super::decode::{REQUEST, platform};
-use super::limits::Aim;
+use super::limits::RequestTarget;
+use super::tools::{fit_tools, mark_tools};
 use super::{WIRE, block, limits, settings};
 use crate::codec::EncodeOptions;
+use crate::fields::{Kept, Writer};
 use crate::models;
 use crate::models::fit::ThinkingMode;
 use crate::models::settle::is_of_session;
@@ -16,22 +18,19 @@ use crate::wire::cache::{self, CONTROL};
 use crate::wire::degrade::{object_of, wrapped};
 use crate::wire::dialogue::{At, Dialogue, Item, Message, Side, UNKNOWN_OUTCOME, Wants, legal};
 use crate::wire::document::{in_words, text_of};
-use crate::wire::fields::Writing;
 use crate::wire::prefix::{self, is_of_other_account};
 
 /// The model that a request is for where nothing names one.
 const MODEL: &str = "claude-sonnet-4-5";
 /// The longest name of a tool.
-const NAME_LENGTH: usize = 128;
+pub(super) const NAME_LENGTH: usize = LIMITS.tool_name;
 /// How many tools may be strict.
-const STRICT_TOOLS: usize = 20;
-/// The longest id of a call that is known to be taken.
-const ID_LENGTH: usize = 128;
+pub(super) const STRICT_TOOLS: usize = 20;
 
 /// The next request of a session, and what is known of the places where it says something else than the session.
 pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
     let mut losses = Vec::new();
-    let mut writing = Writing::new(WIRE, &session.extra);
+    let mut writer = Writer::new(Kept::of(&session.extra, WIRE), REQUEST);
     let model = model(session, options, &mut losses);
     let empty = Object::new();
     let host = platform(session.extra.fields(WIRE).unwrap_or(&empty));
@@ -51,16 +50,16 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
             _ => sends(block, host, &model, is_home),
         }
     };
-    let wants = Wants { wire: WIRE, id_char: is_word, id_length: ID_LENGTH, sends: &sends };
+    let wants = Wants { wire: WIRE, ids: LIMITS.call_ids, sends: &sends };
     let dialogue = Dialogue::of(session, &wants);
     let mut head = session.head();
     let is_same_model = is_own && is_of_session(session, WIRE, "model", &model);
-    let aim = Aim { target: models::of(WIRE, None, &model), is_own, is_same_model };
+    let aim = RequestTarget { target: models::asked(WIRE, None, &model, options), is_own, is_same_model };
     let wants_budget = head.options.budget_tokens.is_some();
     let mode = limits::fit(&mut head, &dialogue, &aim, &mut losses);
     fit_tools(&mut head, &dialogue, &mut losses);
     mark_tools(&mut head);
-    writing.set("model", model.as_str());
+    writer.set("model", model.as_str());
     let mut encoder = Encoder { losses };
     let system = encoder.system(&dialogue);
     if !system.is_empty() {
@@ -68,20 +67,20 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
             [(_, only)] => Some(*only),
             _ => None,
         };
-        writing.set("system", as_spelled(only, system));
+        writer.set("system", as_spelled(only, system));
     }
-    writing.set("messages", encoder.messages(&dialogue));
-    settings::write(&head, &mut writing);
+    writer.set("messages", encoder.messages(&dialogue));
+    settings::write(&head, &mut writer);
     if mode == ThinkingMode::On && wants_budget && aim.target.row.adaptive && head.options.budget_tokens.is_none() {
         let adaptive: Object = [("type", Json::from("adaptive"))].into_iter().collect();
-        writing.set("thinking", adaptive);
+        writer.set("thinking", adaptive);
     }
     let Encoder { mut losses } = encoder;
     losses.extend(dialogue.losses);
-    (Json::Object(writing.finish(REQUEST)), losses)
+    (Json::Object(writer.finish()), losses)
 }
 
-fn is_word(c: char) -> bool {
+pub(super) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }
 
@@ -129,76 +128,6 @@ fn verifies(reasoning: &Reasoning, host: &str, model: &str) -> bool {
 fn is_vendors(kind: &str, raw: &Json, is_own: bool) -> bool {
     let typed = raw.as_object().and_then(|raw| raw.get_str("type")).is_some_and(|word| word == kind);
     typed && is_own
-}
-
-/// A history with calls needs the tools it calls; names are made legal.
-fn fit_tools(head: &mut Session, dialogue: &Dialogue<'_>, losses: &mut Vec<Loss>) {
-    for (index, tool) in head.tools.iter_mut().enumerate() {
-        fit_tool(tool, index, losses);
-    }
-    let strict = head.tools.iter_mut().enumerate().filter(|(_, tool)| tool.strict == Some(true));
-    for (index, tool) in strict.skip(STRICT_TOOLS) {
-        tool.strict = None;
-        let what = "the vendor takes no more than 20 strict tools";
-        losses.push(Loss::encode(LossKind::Dropped, format!("tools[{index}].strict"), what));
-    }
-    let has_vendors = head.extra.fields(WIRE).is_some_and(|fields| fields.contains("tools"));
-    if !head.tools.is_empty() || has_vendors || !dialogue.uses_tools() {
-        return;
-    }
-    for item in dialogue.items() {
-        let Item::Call(_, _, call, _) = item else { continue };
-        let name = legal(&call.name, is_word, NAME_LENGTH);
-        if head.tools.iter().all(|tool| tool.name != name) {
-            head.tools.push(ToolSpec { name, parameters: any_object(), ..ToolSpec::default() });
-        }
-    }
-    let what = "a history with calls needs the tools it calls; they are named without their parameters";
-    losses.push(Loss::encode(LossKind::Synthesised, "tools", what));
-}
-
-/// Marks the tools that a cache point of Converse stands after.
-fn mark_tools(head: &mut Session) {
-    let Some(part) = head.extra.part("bedrock.converse") else { return };
-    let config = part.fields.get("toolConfig").and_then(Json::as_object);
-    let vendor = config.and_then(|config| config.get("tools")?.as_array()).unwrap_or_default();
-    let places = part.spelling.get("tools").and_then(Json::as_array).unwrap_or_default();
-    let place = |place: &Json| place.as_number()?.as_u64().and_then(|place| usize::try_from(place).ok());
-    let marks = vendor.iter().zip(places).enumerate().filter_map(|(before, (item, at))| {
-        // The place counts all that stands in the list; the vendor's own are no tools of the session.
-        Some((place(at)?.checked_sub(before + 1)?, cache::control_of(item)?))
-    });
-    for (index, control) in marks.collect::<Vec<_>>() {
-        if let Some(tool) = head.tools.get_mut(index) {
-            tool.extra.part_mut(WIRE).fields.set(CONTROL, control);
-        }
-    }
-}
-
-fn any_object() -> Json {
-    Json::Object([("type", Json::from("object"))].into_iter().collect())
-}
-
-fn fit_tool(tool: &mut ToolSpec, index: usize, losses: &mut Vec<Loss>) {
-    let name = legal(&tool.name, is_word, NAME_LENGTH);
-    if name != tool.name {
-        let what = format!("the vendor does not take this name; it is sent as `{name}`");
-        losses.push(Loss::encode(LossKind::Renamed, format!("tools[{index}].name"), what));
-        tool.name = name;
-    }
-    let kind = tool.parameters.as_object().map(|schema| schema.get_str("type").map(|kind| kind == "object"));
-    match (&mut tool.parameters, kind) {
-        (_, Some(Some(true))) => return,
-        (Json::Object(schema), Some(None)) => {
-            schema.remove("type");
-            *schema = std::iter::once(("type".into(), "object".into())).chain(std::mem::take(schema)).collect();
-        }
-        (parameters, _) => *parameters = any_object(),
-    }
-    let what = "the parameters of a tool are an object with the vendor";
-    for field in ["", ".parameters", ".parameters.type"] {
-        losses.push(Loss::encode(LossKind::Coerced, format!("tools[{index}]{field}"), what));
-    }
 }
 
 struct Encoder {
@@ -377,15 +306,15 @@ fn is_part(kind: &str, raw: &Object) -> bool {
 }
 
 fn result_value(id: &str, content: impl Into<Json>, is_error: Option<bool>, extra: &Extra) -> Json {
-    let mut writing = Writing::new(WIRE, extra);
-    writing.set("type", "tool_result");
-    writing.set("tool_use_id", id);
+    let mut writer = Writer::new(Kept::of(extra, WIRE), TOOL_RESULT);
+    writer.set("type", "tool_result");
+    writer.set("tool_use_id", id);
     match content.into() {
         Json::Array(parts) if parts.is_empty() => {}
-        content => writing.set("content", content),
+        content => writer.set("content", content),
     }
-    writing.set_some("is_error", is_error);
-    Json::Object(writing.finish(&["type", "tool_use_id", "content", "is_error", "cache_control"]))
+    writer.set_some("is_error", is_error);
+    Json::Object(writer.finish())
 }
 
 fn message_value(message: &Message<'_>, content: Vec<Json>) -> Json {

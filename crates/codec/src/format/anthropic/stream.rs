@@ -1,18 +1,18 @@
 //! From the events of a stream to the message they make up.
 
 use turnkeep_model::Result;
-use turnkeep_model::json::{self, Json, Nan, Node, Object};
+use turnkeep_model::json::{Json, Object};
 
 use crate::take;
 use crate::wire::frame::aws;
-use crate::wire::{Assembled, Assembler, Beside, Delta};
+use crate::wire::{Assembled, Assembler, Delta, StreamExtras, arguments, block_index};
 
 /// A message being put together.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     message: Object,
     blocks: Vec<Open>,
-    beside: Beside,
+    extras: StreamExtras,
     complete: bool,
 }
 
@@ -33,7 +33,7 @@ impl Assembler for Stream {
         let mut event = match aws::unwrapped(event) {
             Json::Object(event) => event,
             other => {
-                self.beside.keep_value(other);
+                self.extras.keep_value(other);
                 return Ok(Vec::new());
             }
         };
@@ -52,20 +52,20 @@ impl Assembler for Stream {
             Kind::Error => self.fail(&mut event),
             Kind::Pause => {}
             Kind::Unknown => {
-                self.beside.keep_value(Json::Object(event));
+                self.extras.keep_value(Json::Object(event));
                 return Ok(deltas);
             }
         }
-        self.beside.keep(event, FRAMING);
+        self.extras.keep(event, FRAMING);
         Ok(deltas)
     }
 
     fn finish(self: Box<Self>) -> Assembled {
-        let Stream { mut message, blocks, beside, complete } = *self;
-        let beside = beside.into_values();
+        let Stream { mut message, blocks, extras, complete } = *self;
+        let extras = extras.into_values();
         let failed = message.get_str("type").as_deref() == Some("error");
         if failed && blocks.is_empty() {
-            return Assembled { body: Json::Object(message), complete: false, beside };
+            return Assembled { body: Json::Object(message), complete: false, extras };
         }
         if message.is_empty() {
             message.push("type", "message");
@@ -75,7 +75,7 @@ impl Assembler for Stream {
         if !message.contains("stop_reason") {
             message.set("stop_reason", Json::Null);
         }
-        Assembled { body: Json::Object(message), complete, beside }
+        Assembled { body: Json::Object(message), complete, extras }
     }
 }
 
@@ -93,7 +93,7 @@ impl Stream {
 
     fn start_block(&mut self, event: &mut Object) -> Option<Delta> {
         let object = take::object(event, "content_block")?;
-        let index = index_of(event);
+        let index = block_index(event, "index");
         let called = object.get_str("type").is_some_and(|kind| kind.ends_with("tool_use"));
         let name = object.get_str("name").filter(|_| called).map(std::borrow::Cow::into_owned);
         let block = self.blocks.len();
@@ -103,7 +103,7 @@ impl Stream {
 
     /// A delta of a block that never began stays in its event.
     fn grow(&mut self, event: &mut Object) -> Option<Delta> {
-        let index = index_of(event);
+        let index = block_index(event, "index");
         let block = self.blocks.iter().rposition(|open| open.index == index)?;
         let mut delta = take::object(event, "delta")?;
         let open = self.blocks.get_mut(block)?;
@@ -125,7 +125,7 @@ impl Stream {
                 None
             }
         };
-        self.beside.keep(delta, FRAMING);
+        self.extras.keep(delta, FRAMING);
         shown
     }
 
@@ -188,10 +188,6 @@ impl Kind {
     }
 }
 
-fn index_of(event: &Object) -> u64 {
-    event.get("index").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64).unwrap_or_default()
-}
-
 impl Open {
     fn grow_text(&mut self, key: &str, delta: &mut Object) -> Option<String> {
         let text = take::text(delta, key)?;
@@ -233,8 +229,7 @@ impl Open {
             self.object.set(&key, text);
         }
         if !self.input.is_empty() {
-            let input = json::parse_with(&self.input, Nan::Accept).map(Node::into_json);
-            self.object.set("input", input.unwrap_or_else(|_| Json::from(self.input.as_str())));
+            self.object.set("input", arguments(self.input));
         }
         Json::Object(self.object)
     }

@@ -3,11 +3,13 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Loss, Result, Session};
 
+use super::contract::CONTRACT;
 use super::{WIRE, decode, request, restore, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
 use crate::wire::frame::aws;
-use crate::wire::{Assembler, Delivery, Kind, Parts, Wire};
+use crate::wire::mock::VendorMock;
+use crate::wire::{Assembler, Contract, Delivery, Kind, Parts, Wire, block_wire};
 
 static SPEC: Spec = Spec {
     id: WIRE,
@@ -17,17 +19,11 @@ static SPEC: Spec = Spec {
     reads: true,
     writes: true,
     fidelity: Fidelity {
-        system_text: Keeps::All,
-        options: Keeps::Some,
-        tools: Keeps::All,
-        reasoning: Keeps::Some,
         signatures: Keeps::Some,
-        media: Keeps::Some,
-        tool_ids: Keeps::Some,
         tool_errors: Keeps::All,
         usage: Keeps::Some,
         ids: Keeps::Some,
-        ..Fidelity::NOTHING
+        ..Fidelity::WIRE
     },
 };
 
@@ -37,6 +33,14 @@ pub struct Messages;
 impl Wire for Messages {
     fn spec(&self) -> &'static Spec {
         &SPEC
+    }
+
+    fn contract(&self) -> &'static Contract {
+        &CONTRACT
+    }
+
+    fn mock(&self) -> &'static dyn VendorMock {
+        &Messages
     }
 
     fn sniff_request(&self, body: &Object) -> Guess {
@@ -92,14 +96,14 @@ impl Wire for Messages {
     }
 
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)> {
-        decode::session(parts)
+        block_wire::session::<Messages>(parts)
     }
 
     fn restore(&self, session: &Session, kind: Kind) -> Parts {
         restore::parts(session, kind)
     }
 
-    fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+    fn next_request(&self, session: &mut Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         request::next(session, options)
     }
 

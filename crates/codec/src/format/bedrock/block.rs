@@ -6,13 +6,15 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, CallId, Data, Extra, Part, Reasoning, Scope, Text, ToolCall, ToolResult};
 
 use super::{WIRE, media};
+use crate::fields::{Fields, Form, Kept, Writer, optional};
+use crate::wire::block_wire::take_input;
 use crate::wire::degrade::{value_of, wrapped};
-use crate::wire::fields::{Fields, Writing};
 
-const TOOL_USE: &[&str] = &["toolUseId", "name", "input"];
-const TOOL_RESULT: &[&str] = &["toolUseId", "content", "status"];
-const REASONING: &[&str] = &["text", "signature"];
-const CITED: &[&str] = &["content", "citations"];
+const TOOL_USE: Form = &optional(["toolUseId", "name", "input"]);
+const TOOL_RESULT: Form = &optional(["toolUseId", "content", "status"]);
+const TEXT: Form = &optional(["text"]);
+const REASONING: Form = &optional(["text", "signature"]);
+const CITED: Form = &optional(["content", "citations"]);
 /// The type of a call that the vendor answers itself.
 const SERVER_CALL: &str = "server_tool_use";
 
@@ -26,14 +28,14 @@ pub(super) fn read(value: Json, author: &Author, scope: &Scope) -> Block {
 }
 
 fn known(value: &Json, author: &Author, scope: &Scope) -> Option<Block> {
-    let object = value.as_object()?;
+    let object = value.as_object().filter(|object| !object.has_duplicates())?;
     if object.get_str("text").is_some() {
-        let mut fields = Fields::new(object.clone(), &["text"]);
+        let mut fields = Fields::new(object.clone(), TEXT);
         let text = fields.text("text").unwrap_or_default();
         return Some(block(author.clone(), Text { text }, fields));
     }
     let (key, inner) = object.iter().next().filter(|_| object.len() == 1)?;
-    let inner = inner.as_object()?;
+    let inner = inner.as_object().filter(|inner| !inner.has_duplicates())?;
     let is_answer = *author == Author::Assistant;
     match &*key.to_str_lossy() {
         "toolUse" if is_answer => call(inner),
@@ -63,18 +65,7 @@ fn call(inner: &Object) -> Option<Block> {
     let mut fields = Fields::new(inner.clone(), TOOL_USE);
     let call = CallId::given(fields.text("toolUseId").unwrap_or_default());
     let name = fields.text("name").unwrap_or_default();
-    let arguments = match fields.take("input") {
-        None => {
-            fields.note_absent("input");
-            String::new()
-        }
-        // Where a stream was cut off, the arguments are the text so far.
-        Some(Json::String(text)) if text.to_str().is_ok() => {
-            fields.note("input", "text");
-            text.to_str_lossy().into_owned()
-        }
-        Some(value) => value.to_text(),
-    };
+    let arguments = take_input(&mut fields);
     Some(block(Author::Assistant, ToolCall { call, name, arguments }, fields))
 }
 
@@ -83,7 +74,7 @@ fn result(inner: &Object) -> Option<Block> {
     let mut fields = Fields::new(inner.clone(), TOOL_RESULT);
     let call = CallId::given(fields.text("toolUseId").unwrap_or_default());
     let parts = fields.items("content").unwrap_or_default().into_iter().map(part).collect();
-    let is_error = match fields.left().get_str("status").as_deref() {
+    let is_error = match fields.get_str("status").as_deref() {
         Some("success") => Some(false),
         Some("error") => Some(true),
         _ => None,
@@ -161,26 +152,23 @@ fn wrap(kind: &str, inner: impl Into<Json>) -> Json {
 
 /// The block as it was read.
 pub(super) fn write(block: &Block) -> Json {
-    let mut writing = Writing::new(WIRE, &block.extra);
+    let kept = Kept::of(&block.extra, WIRE);
     match &block.body {
         Body::Text(Text { text }) | Body::Summary(turnkeep_model::Summary { text, .. }) => {
-            let lengths = writing.noted("pieces").and_then(Json::as_array);
+            let lengths = kept.note("pieces").and_then(Json::as_array);
+            let said = |key: &str, value: Json| [(key, value)].into_iter().collect();
             if let Some(pieces) = lengths.and_then(|lengths| pieces(text, lengths)) {
-                writing.set("content", pieces);
-                return wrap("citationsContent", writing.finish(CITED));
+                return wrap("citationsContent", kept.complete(said("content", Json::Array(pieces)), CITED));
             }
-            writing.set("text", text.as_str());
-            Json::Object(writing.finish(&["text"]))
+            Json::Object(kept.complete(said("text", text.as_str().into()), TEXT))
         }
-        Body::Reasoning(reasoning) => wrap("reasoningContent", reasoning_value(reasoning, writing)),
-        Body::ToolCall(call) => {
-            write_call(call, &mut writing);
-            wrap("toolUse", writing.finish(TOOL_USE))
-        }
+        Body::Reasoning(reasoning) => wrap("reasoningContent", reasoning_value(reasoning, kept)),
+        Body::ToolCall(call) => wrap("toolUse", call_value(call, kept)),
         Body::ToolResult(result) => {
             let parts = result.parts.iter().map(part_value).collect::<Vec<_>>();
-            write_result(&result.call.to_string(), parts, result.is_error, &mut writing);
-            wrap("toolResult", writing.finish(TOOL_RESULT))
+            let mut writer = Writer::new(kept, TOOL_RESULT);
+            write_result(&result.call.to_string(), parts, result.is_error, &mut writer);
+            wrap("toolResult", writer.finish())
         }
         Body::Media(media) => media::write(media, &block.extra).unwrap_or_default(),
         Body::Other { raw, .. } => raw.clone(),
@@ -188,41 +176,44 @@ pub(super) fn write(block: &Block) -> Json {
     }
 }
 
-fn reasoning_value(reasoning: &Reasoning, mut writing: Writing<'_>) -> Json {
+fn reasoning_value(reasoning: &Reasoning, kept: Kept<'_>) -> Json {
     if let (None, Some(data)) = (&reasoning.text, &reasoning.encrypted) {
         return wrap("redactedContent", data.as_str());
     }
-    writing.set("text", reasoning.text.as_deref().unwrap_or_default());
-    writing.set_some("signature", reasoning.signature.as_deref());
-    wrap("reasoningText", writing.finish(REASONING))
+    let mut writer = Writer::new(kept, REASONING);
+    writer.set("text", reasoning.text.as_deref().unwrap_or_default());
+    writer.set_some("signature", reasoning.signature.as_deref());
+    wrap("reasoningText", writer.finish())
 }
 
-fn write_call(call: &ToolCall, writing: &mut Writing<'_>) {
-    writing.set("toolUseId", call.call.to_string());
-    writing.set("name", call.name.as_str());
-    if writing.noted_as("input", "text") {
-        writing.set("input", call.arguments.as_str());
-    } else if !(call.arguments.is_empty() && writing.lacks("input")) {
-        writing.set("input", value_of(&call.arguments).unwrap_or_else(|| wrapped(&call.arguments)));
+fn call_value(call: &ToolCall, kept: Kept<'_>) -> Object {
+    let mut writer = Writer::new(kept, TOOL_USE);
+    writer.set("toolUseId", call.call.to_string());
+    writer.set("name", call.name.as_str());
+    if kept.is("input", "text") {
+        writer.set("input", call.arguments.as_str());
+    } else if !(call.arguments.is_empty() && kept.lacks("input")) {
+        writer.set("input", value_of(&call.arguments).unwrap_or_else(|| wrapped(&call.arguments)));
     }
+    writer.finish()
 }
 
-fn write_result(id: &str, parts: Vec<Json>, is_error: Option<bool>, writing: &mut Writing<'_>) {
-    writing.set("toolUseId", id);
+fn write_result(id: &str, parts: Vec<Json>, is_error: Option<bool>, writer: &mut Writer<'_>) {
+    writer.set("toolUseId", id);
     if !parts.is_empty() {
-        writing.set("content", parts);
+        writer.set("content", parts);
     }
-    writing.set_some("status", is_error.map(|is_error| if is_error { "error" } else { "success" }));
+    writer.set_some("status", is_error.map(|is_error| if is_error { "error" } else { "success" }));
 }
 
 /// A result with these parts.
 pub(super) fn result_value(id: &str, parts: Vec<Json>, is_error: Option<bool>, extra: &Extra) -> Json {
-    let mut writing = Writing::new(WIRE, extra);
-    if parts.is_empty() && writing.kept("content").is_none() {
-        writing.set("content", Vec::new());
+    let mut writer = Writer::new(Kept::of(extra, WIRE), TOOL_RESULT);
+    if parts.is_empty() && writer.kept().field("content").is_none() {
+        writer.set("content", Vec::new());
     }
-    write_result(id, parts, is_error, &mut writing);
-    wrap("toolResult", writing.finish(TOOL_RESULT))
+    write_result(id, parts, is_error, &mut writer);
+    wrap("toolResult", writer.finish())
 }
 
 /// A part of a result.

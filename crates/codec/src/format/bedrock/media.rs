@@ -4,9 +4,9 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Extra, Media};
 
 use super::WIRE;
-use crate::wire::fields::{Fields, Writing};
+use crate::fields::{Fields, Form, Kept, Writer, optional};
 
-const FIELDS: &[&str] = &["format", "name", "source"];
+const MEDIA: Form = &optional(["format", "name", "source"]);
 
 /// The formats of documents, and their media types.
 const DOCUMENTS: &[(&str, &str)] = &[
@@ -30,7 +30,7 @@ pub(super) fn read(kind: &str, object: &Object) -> Option<(Media, Extra)> {
         _ => DOCUMENTS.iter().find(|(known, _)| *known == format)?.1.to_owned(),
     };
     let found = source(object.get("source")?.as_object()?, kind)?;
-    let mut fields = Fields::new(object.clone(), FIELDS);
+    let mut fields = Fields::new(object.clone(), MEDIA);
     fields.take("format");
     fields.take("source");
     let name = fields.text("name");
@@ -81,11 +81,11 @@ pub(super) fn write(media: &Media, extra: &Extra) -> Option<Json> {
         }
         _ => return None,
     };
-    let mut writing = Writing::new(WIRE, extra);
-    writing.set("format", format);
-    writing.set_some("name", media.name.as_deref());
-    writing.set("source", source);
-    Some(Json::Object([(kind, Json::Object(writing.finish(FIELDS)))].into_iter().collect()))
+    let mut writer = Writer::new(Kept::of(extra, WIRE), MEDIA);
+    writer.set("format", format);
+    writer.set_some("name", media.name.as_deref());
+    writer.set("source", source);
+    Some(Json::Object([(kind, Json::Object(writer.finish()))].into_iter().collect()))
 }
 
 /// The same media with a name that a document may have.

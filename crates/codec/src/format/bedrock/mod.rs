@@ -4,21 +4,19 @@
 //! as a recorded list of their events.
 
 mod block;
+mod contract;
 mod decode;
-mod lint;
 mod media;
+mod mock;
 mod request;
 mod restore;
 mod rules;
 mod settings;
-mod speak;
 mod stream;
 mod wire;
 
-pub use lint::lint;
 pub(crate) use media::media;
-pub use rules::RULES;
 pub use wire::Converse;
 
 /// The wire's id, and the name of its part of an `Extra`.
-const WIRE: &str = "bedrock.converse";
+pub(crate) const WIRE: &str = "bedrock.converse";

@@ -6,28 +6,29 @@ use turnkeep_model::{
     Session, ToolCall, ToolMode, ToolResult, ToolSpec,
 };
 
+use super::contract::LIMITS;
 use super::decode::{HOST, REQUEST};
 use super::{WIRE, block, media, settings};
 use crate::codec::EncodeOptions;
+use crate::fields::{Kept, Writer};
 use crate::models::settle::is_of_session;
 use crate::models::{self, Medium, Target, fit};
 use crate::wire::cache;
 use crate::wire::degrade::{object_of, wrapped};
 use crate::wire::dialogue::{At, Dialogue, Item, Message, Side, UNKNOWN_OUTCOME, Wants, legal};
 use crate::wire::document::in_words;
-use crate::wire::fields::Writing;
 use crate::wire::prefix::{self, is_of_other_account};
 
 /// The model that a request is for where nothing names one.
 const MODEL: &str = "anthropic.claude-sonnet-4-5-20250929-v1:0";
-/// The longest name of a tool and the longest id of a call.
-const LENGTH: usize = 64;
+/// The longest name of a tool.
+const LENGTH: usize = LIMITS.tool_name;
 
 /// The next request of a session, and what is known of the places where it says something else than the session.
 pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
     let mut losses = Vec::new();
     let model = model(session, options, &mut losses);
-    let target = models::of(WIRE, None, &model);
+    let target = models::asked(WIRE, None, &model, options);
     let is_own = session.extra.part(WIRE).is_some();
     let broken = prefix::broken(session);
     let sends = |at: At, block: &Block| {
@@ -47,7 +48,7 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
             _ => sends(block, &model, is_home),
         }
     };
-    let wants = Wants { wire: WIRE, id_char: is_id, id_length: LENGTH, sends: &sends };
+    let wants = Wants { wire: WIRE, ids: LIMITS.call_ids, sends: &sends };
     let dialogue = Dialogue::of(session, &wants);
     let mut head = session.head();
     if is_own && is_of_session(session, WIRE, "modelId", &model) {
@@ -57,19 +58,19 @@ pub(super) fn next(session: &Session, options: &EncodeOptions) -> (Json, Vec<Los
     }
     fit::room(&mut head.options, target, None, &mut losses);
     fit(&mut head, &dialogue, &mut losses);
-    let mut writing = Writing::new(WIRE, &session.extra);
-    writing.set("modelId", model.as_str());
+    let mut writer = Writer::new(Kept::of(&session.extra, WIRE), REQUEST);
+    writer.set("modelId", model.as_str());
     let mut encoder = Encoder { target, losses };
     let system = encoder.system(&dialogue);
     if !system.is_empty() {
-        writing.set("system", system);
+        writer.set("system", system);
     }
     let messages: Vec<Json> = dialogue.messages.iter().map(|message| encoder.message(message)).collect();
-    writing.set("messages", messages);
-    settings::write(&head, &mut writing);
+    writer.set("messages", messages);
+    settings::write(&head, &mut writer);
     let Encoder { mut losses, .. } = encoder;
     losses.extend(dialogue.losses);
-    (Json::Object(writing.finish(REQUEST)), losses)
+    (Json::Object(writer.finish()), losses)
 }
 
 /// Whether a model may take video: one that the table does not know may.
@@ -86,10 +87,6 @@ fn reads_s3(target: Target) -> bool {
 fn takes(target: Target, kind: &str, raw: &Object) -> bool {
     let in_s3 = raw.get("source").and_then(Json::as_object).is_some_and(|source| source.contains("s3Location"));
     (kind != "video" || takes_video(target)) && (!in_s3 || reads_s3(target))
-}
-
-fn is_id(c: char) -> bool {
-    is_word(c) || matches!(c, '.' | ':')
 }
 
 fn is_word(c: char) -> bool {

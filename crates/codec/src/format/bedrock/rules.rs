@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use turnkeep_model::json::{Node, Text};
 
-use crate::lint::Severity;
+use super::Converse;
+use crate::lint::rule::{Evidence, Hit, Rule, error, warning};
+use crate::lint::two_sides;
+use crate::lint::view::{Block, BlockPlace, Message, RequestShape, RequestView, at, hits, items, missing, repeated};
 use crate::models::{self, Medium, Row};
-use crate::wire::rule::{Evidence, Found, Rule, at, items};
-use crate::wire::view::{Block, Message, Place, View, missing, repeated};
 
 /// What Converse demands of a request.
-pub static RULES: &[Rule] = &[
+pub(super) static RULES: &[Rule] = &[
     error(
         "BE-DANGLING",
         Evidence::Answer("Expected toolResult blocks at messages.2.content for the following Ids: tooluse_…"),
@@ -114,40 +115,41 @@ pub static RULES: &[Rule] = &[
         "BE-FIRST",
         Evidence::Stated("the user begins, by the documentation; recorded requests were accepted without"),
         "begin with the user",
-        first,
+        two_sides::first,
     ),
 ];
 
-const fn error(id: &'static str, evidence: Evidence, fix: &'static str, check: fn(&View<'_, '_>) -> Found) -> Rule {
-    Rule { id, severity: Severity::Error, models: "", evidence, fix, check }
-}
-
-const fn warning(id: &'static str, evidence: Evidence, fix: &'static str, check: fn(&View<'_, '_>) -> Found) -> Rule {
-    Rule { id, severity: Severity::Warning, models: "", evidence, fix, check }
-}
+pub(super) const SHAPE: RequestShape = RequestShape {
+    is_request: |body| two_sides::is_request(&Converse, super::decode::REQUEST, body),
+    lists: &["content"],
+    kinds,
+    call_key,
+    message_call: None,
+    class: |_| 0,
+};
 
 /// A block has a field for each kind that it is of.
-pub(super) fn kinds<'b, 'a>(block: &'b Node<'a>, found: &mut dyn FnMut(Cow<'b, str>, &'b Node<'a>)) {
+fn kinds<'b, 'a>(_: &'static str, block: &'b Node<'a>, found: &mut dyn FnMut(Cow<'b, str>, &'b Node<'a>)) {
     for (key, inner) in block.as_object().unwrap_or_default() {
         found(key.to_str_lossy(), inner);
     }
 }
 
 /// Both kinds name their call alike.
-pub(super) fn call_key(kind: &str) -> Option<&'static str> {
+fn call_key(kind: &str) -> Option<&'static str> {
     matches!(kind, "toolUse" | "toolResult").then_some("toolUseId")
 }
 
 /// The blocks of one kind that are objects.
-fn of_kind<'v, 'b, 'a>(view: &'v View<'b, 'a>, kind: &'static str) -> impl Iterator<Item = &'v Block<'b, 'a>> {
+fn of_kind<'v, 'b, 'a>(view: &'v RequestView<'b, 'a>, kind: &'static str) -> impl Iterator<Item = &'v Block<'b, 'a>> {
     view.of_kind(kind).filter(|block| block.node.is_object())
 }
 
 fn ids<'v>(
-    view: &'v View<'_, '_>,
+    view: &'v RequestView<'_, '_>,
     message: Option<&'v Message<'_, '_>>,
     kind: &'static str,
-) -> impl Iterator<Item = (Place, &'v str)> {
+) -> impl Iterator<Item = (BlockPlace, &'v str)> {
     let blocks = message.map(|message| view.blocks_of(message)).unwrap_or_default();
     blocks
         .iter()
@@ -156,49 +158,51 @@ fn ids<'v>(
 }
 
 /// The places of blocks of a kind for which something is wrong.
-fn each(view: &View<'_, '_>, kind: &'static str, field: &str, what: &str, wrong: impl Fn(&Node<'_>) -> bool) -> Found {
+fn each(
+    view: &RequestView<'_, '_>,
+    kind: &'static str,
+    field: &str,
+    what: &str,
+    wrong: impl Fn(&Node<'_>) -> bool,
+) -> Vec<Hit> {
     let blocks = of_kind(view, kind).filter(|block| wrong(block.node));
-    blocks.map(|block| (format!("{}.{kind}{field}", block.place), what.to_owned())).collect()
+    blocks.map(|block| block.hit(&format!("{kind}{field}"), what)).collect()
 }
 
-fn told(places: Vec<Place>, what: &str) -> impl Iterator<Item = (String, String)> {
-    places.into_iter().map(move |place| (place.to_string(), what.to_owned()))
-}
-
-fn dangling(view: &View<'_, '_>) -> Found {
+fn dangling(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let mut found = Vec::new();
     for (index, message) in view.messages.iter().enumerate().filter(|(_, message)| message.role == "assistant") {
         let next = ids(view, view.messages.get(index + 1), "toolResult");
         let answered = next.chain(ids(view, Some(message), "toolResult")).map(|(_, id)| id);
         let open = missing(ids(view, Some(message), "toolUse"), answered);
-        found.extend(told(open, "the call has no result in the next message"));
+        found.extend(hits(open, "the call has no result in the next message"));
     }
     found
 }
 
-fn orphan(view: &View<'_, '_>) -> Found {
+fn orphan(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let mut found = Vec::new();
     for (index, message) in view.messages.iter().enumerate().filter(|(_, message)| message.role == "user") {
         let before = index.checked_sub(1).and_then(|before| view.messages.get(before));
         let called = ids(view, before, "toolUse").map(|(_, id)| id);
         let lost = missing(ids(view, Some(message), "toolResult"), called);
-        found.extend(told(lost, "it answers no call of the message before"));
+        found.extend(hits(lost, "it answers no call of the message before"));
     }
     found
 }
 
-fn repeated_ids(view: &View<'_, '_>) -> Found {
+fn repeated_ids(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let mut found = Vec::new();
     for message in &view.messages {
         for kind in ["toolUse", "toolResult"] {
             let again = repeated(ids(view, Some(message), kind));
-            found.extend(told(again, "another block of the message has this id"));
+            found.extend(hits(again, "another block of the message has this id"));
         }
     }
     found
 }
 
-fn no_tools(view: &View<'_, '_>) -> Found {
+fn no_tools(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let tools = at(view.body, &["toolConfig", "tools"]).and_then(Node::as_array);
     if tools.is_some_and(|tools| !tools.is_empty()) {
         return Vec::new();
@@ -207,28 +211,26 @@ fn no_tools(view: &View<'_, '_>) -> Found {
     uses("toolUse").into_iter().chain(uses("toolResult")).take(1).collect()
 }
 
-fn empty_error(view: &View<'_, '_>) -> Found {
+fn empty_error(view: &RequestView<'_, '_>) -> Vec<Hit> {
     each(view, "toolResult", ".content", "an error says nothing", |result| {
         result.get_str("status").as_deref() == Some("error") && items(result, "content").is_empty()
     })
 }
 
-fn no_content(view: &View<'_, '_>) -> Found {
+fn no_content(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let is_empty = |message: &Message<'_, '_>| message.content.and_then(Node::as_array).is_none_or(<[_]>::is_empty);
-    let empty = view.messages.iter().enumerate().filter(|(_, message)| is_empty(message));
-    empty.map(|(index, _)| (format!("messages[{index}].content"), "it is empty".to_owned())).collect()
+    let empty = view.messages.iter().filter(|message| is_empty(message));
+    empty.map(|message| message.hit("content", "it is empty")).collect()
 }
 
 /// Empty text is refused, and white space where the message has nothing else.
-fn blank(view: &View<'_, '_>) -> Found {
-    let alone = |block: &Block<'_, '_>| {
-        view.messages.get(block.place.message).is_some_and(|message| items(message.node, "content").len() == 1)
-    };
+fn blank(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let alone = |block: &Block<'_, '_>| view.message_of(block).is_some_and(|message| message.parts().len() == 1);
     let is_blank = |block: &&Block<'_, '_>| {
         block.node.as_text().is_some_and(|text| text.is_empty() || text.is_blank() && alone(block))
     };
     let blank = view.of_kind("text").filter(is_blank);
-    blank.map(|block| (format!("{}.text", block.place), "the text is blank".to_owned())).collect()
+    blank.map(|block| block.hit("text", "the text is blank")).collect()
 }
 
 fn is_legal(text: &str, more: &[char]) -> bool {
@@ -236,35 +238,34 @@ fn is_legal(text: &str, more: &[char]) -> bool {
     (1..=64).contains(&text.len()) && text.chars().all(legal)
 }
 
-fn illegal_id(view: &View<'_, '_>) -> Found {
+fn illegal_id(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let wrong = |block: &Node<'_>| !block.get_str("toolUseId").is_some_and(|id| is_legal(&id, &['.', ':']));
     let what = "the id is empty, too long, or has characters that the vendor refuses";
     let of = |kind| each(view, kind, ".toolUseId", what, wrong);
     of("toolUse").into_iter().chain(of("toolResult")).collect()
 }
 
-fn illegal_name(view: &View<'_, '_>) -> Found {
+fn illegal_name(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let what = "the name is empty, too long, or has characters that the vendor refuses";
     let legal = |object: &Node<'_>| object.get_str("name").is_some_and(|name| is_legal(&name, &[]));
     let mut found = each(view, "toolUse", ".name", what, |call| !legal(call));
     let tools = at(view.body, &["toolConfig", "tools"]).and_then(Node::as_array).unwrap_or_default();
     for (index, tool) in tools.iter().enumerate() {
         let spec = tool.get("toolSpec").filter(|spec| spec.is_object());
-        if spec.is_some_and(|spec| !legal(spec)) {
-            found.push((format!("toolConfig.tools[{index}].toolSpec.name"), what.to_owned()));
-        }
+        let at = format!("toolConfig.tools[{index}].toolSpec.name");
+        found.extend(RequestView::hit_if(spec.is_some_and(|spec| !legal(spec)), &at, what));
     }
     found
 }
 
-fn bad_input(view: &View<'_, '_>) -> Found {
+fn bad_input(view: &RequestView<'_, '_>) -> Vec<Hit> {
     each(view, "toolUse", ".input", "the arguments are no object", |call| {
         !call.get("input").is_some_and(Node::is_object)
     })
 }
 
 /// Claude signs its thinking; other models, where one is named, do not.
-fn unsigned(view: &View<'_, '_>) -> Found {
+fn unsigned(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let is_unsigned = |inner: &Node<'_>| {
         let text = inner.get("reasoningText").filter(|text| text.is_object());
         text.is_some_and(|text| text.get("signature").and_then(Node::as_text).is_none_or(Text::is_empty))
@@ -277,7 +278,7 @@ fn unsigned(view: &View<'_, '_>) -> Found {
 const MEDIA: &[&str] = &["image", "document", "video", "audio"];
 
 /// The blocks of media, also those inside results, with their places.
-fn media<'b, 'a>(view: &View<'b, 'a>) -> impl Iterator<Item = (String, &'static str, &'b Node<'a>)> {
+fn media<'b, 'a>(view: &RequestView<'b, 'a>) -> impl Iterator<Item = (String, &'static str, &'b Node<'a>)> {
     let own = MEDIA.iter().flat_map(move |kind| {
         of_kind(view, kind).map(move |block| (format!("{}.{kind}", block.place), *kind, block.node))
     });
@@ -285,14 +286,15 @@ fn media<'b, 'a>(view: &View<'b, 'a>) -> impl Iterator<Item = (String, &'static 
         let parts = items(block.node, "content").iter().enumerate();
         parts.flat_map(move |(part, node)| {
             MEDIA.iter().filter_map(move |kind| {
-                Some((format!("{}.toolResult.content[{part}].{kind}", block.place), *kind, node.get(kind)?))
+                let media = node.get(kind)?;
+                Some((format!("{}.toolResult.content[{part}].{kind}", block.place), *kind, media))
             })
         })
     });
     own.chain(inside)
 }
 
-fn sources(view: &View<'_, '_>) -> Found {
+fn sources(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let is_address = |text: Option<Cow<'_, str>>| text.is_some_and(|text| text.starts_with("http"));
     let is_wrong = |source: &Node<'_>| {
         let known = ["bytes", "s3Location", "text", "content"];
@@ -302,45 +304,40 @@ fn sources(view: &View<'_, '_>) -> Found {
         strange || away || is_address(source.get_str("bytes"))
     };
     let wrong = media(view).filter(|(.., node)| node.get("source").is_some_and(is_wrong));
-    wrong.map(|(at, ..)| (format!("{at}.source"), "the bytes are neither here nor in S3".to_owned())).collect()
+    let hit = |at: String| Hit { at: format!("{at}.source"), what: "the bytes are neither here nor in S3".to_owned() };
+    wrong.map(|(at, ..)| hit(at)).collect()
 }
 
 /// The row of the model that the body names, where there is one.
-fn row(view: &View<'_, '_>) -> Option<&'static Row> {
+fn row(view: &RequestView<'_, '_>) -> Option<&'static Row> {
     let model = view.body.get_str("modelId")?;
     Some(models::of(super::WIRE, None, &model)).filter(|target| target.is_known).map(|target| target.row)
 }
 
-fn s3_sources(view: &View<'_, '_>) -> Found {
-    let refuses = row(view).is_some_and(|row| row.maker == "Anthropic");
-    let in_s3 = media(view).filter(|(.., node)| refuses && at(node, &["source", "s3Location"]).is_some());
-    in_s3.map(|(at, ..)| (format!("{at}.source.s3Location"), "this model reads nothing from S3".to_owned())).collect()
+fn s3_sources(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    if row(view).is_none_or(|row| row.maker != "Anthropic") {
+        return Vec::new();
+    }
+    let in_s3 = media(view).filter(|(.., node)| at(node, &["source", "s3Location"]).is_some());
+    let what = || "this model reads nothing from S3".to_owned();
+    in_s3.map(|(at, ..)| Hit { at: format!("{at}.source.s3Location"), what: what() }).collect()
 }
 
-fn videos(view: &View<'_, '_>) -> Found {
-    let refuses = row(view).is_some_and(|row| !row.media.contains(&Medium::Video));
-    let videos = media(view).filter(|(_, kind, _)| refuses && *kind == "video");
-    videos.map(|(at, ..)| (at, "this model takes no video".to_owned())).collect()
+fn videos(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    if row(view).is_none_or(|row| row.media.contains(&Medium::Video)) {
+        return Vec::new();
+    }
+    let videos = media(view).filter(|(_, kind, _)| *kind == "video");
+    videos.map(|(at, ..)| Hit { at, what: "this model takes no video".to_owned() }).collect()
 }
 
-fn thinking_first(view: &View<'_, '_>) -> Found {
+fn thinking_first(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let thinking = at(view.body, &["additionalModelRequestFields", "thinking", "type"]).and_then(Node::as_str);
-    let last = view.messages.iter().enumerate().rfind(|(_, message)| message.role == "assistant");
-    let Some((index, last)) = last.filter(|_| thinking.as_deref() == Some("enabled")) else { return Vec::new() };
-    let blocks = view.blocks_of(last);
-    let calls = blocks.iter().any(|block| block.kind == "toolUse");
-    let begins = blocks.first().is_some_and(|block| block.kind == "reasoningContent");
-    let what = "the last answer does not begin with thinking".to_owned();
-    (calls && !begins).then(|| (format!("messages[{index}].content[0]"), what)).into_iter().collect()
+    two_sides::thinking_first(view, thinking.as_deref() == Some("enabled"), "toolUse", &["reasoningContent"])
 }
 
-fn alternate(view: &View<'_, '_>) -> Found {
-    let pairs = view.messages.windows(2).enumerate();
-    let pairs = pairs.filter(|(_, pair)| matches!(pair, [a, b] if a.role == b.role));
-    pairs.map(|(index, _)| (format!("messages[{}].role", index + 1), "the same side speaks again".to_owned())).collect()
-}
-
-fn first(view: &View<'_, '_>) -> Found {
-    let wrong = view.messages.first().is_some_and(|first| first.role == "assistant");
-    wrong.then(|| ("messages[0].role".to_owned(), "the assistant speaks first".to_owned())).into_iter().collect()
+fn alternate(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let pairs = view.messages.iter().zip(view.messages.iter().skip(1));
+    let same = pairs.filter(|(message, next)| message.role == next.role);
+    same.map(|(_, next)| next.hit("role", "the same side speaks again")).collect()
 }

@@ -4,89 +4,58 @@ use turnkeep_model::json::{self, Json, Node, Object};
 use turnkeep_model::{Effort, Number, Options, ResponseFormat, ResponseKind, Session, ToolChoice, ToolMode, ToolSpec};
 
 use super::WIRE;
+use crate::fields::{Fields, Form, Kept, Writer, optional, order_of};
 use crate::wire::cache;
-use crate::wire::fields::{Fields, Writing, in_order, spelled_order};
+use crate::wire::tables::{OptionRow, option_rows, options_set, take_options};
 
-const INFERENCE: &[&str] = &["maxTokens", "temperature", "topP", "stopSequences"];
-const TOOLS: &[&str] = &["tools", "toolChoice"];
-const TOOL: &[&str] = &["name", "description", "inputSchema", "strict"];
-const MORE: &[&str] = &["thinking", "output_config", "top_k"];
-const SCHEMA: &[&str] = &["name", "description", "schema"];
+const INFERENCE: Form = &optional(["maxTokens", "temperature", "topP", "stopSequences"]);
+const TOOLS: Form = &optional(["tools", "toolChoice"]);
+const TOOL: Form = &optional(["name", "description", "inputSchema", "strict"]);
+const MORE: Form = &optional(["thinking", "output_config", "top_k"]);
+const THINKING: Form = &optional(["type", "budget_tokens"]);
+const SCHEMA: Form = &optional(["name", "description", "schema"]);
+
+const OPTIONS: &[OptionRow] = option_rows! {
+    "maxTokens" => number max_tokens,
+    "temperature" => number temperature,
+    "topP" => number top_p,
+    "stopSequences" => texts stop,
+};
 
 /// Takes the settings of a request body.
 pub(super) fn read(fields: &mut Fields, session: &mut Session) {
-    within(fields, "inferenceConfig", INFERENCE, |inner, _| read_inference(inner, &mut session.options));
-    within(fields, "additionalModelRequestFields", MORE, |inner, _| read_more(inner, &mut session.options));
-    within(fields, "toolConfig", TOOLS, |inner, notes| read_tools(inner, notes, session));
-    if let Some(format) = fields.left().get("outputConfig").and_then(format) {
-        fields.take("outputConfig");
-        session.response_format = Some(format);
+    fields.within("inferenceConfig", INFERENCE, |inner| take_options(OPTIONS, inner, &mut session.options));
+    fields.within("additionalModelRequestFields", MORE, |inner| read_more(inner, &mut session.options));
+    let places = fields.within("toolConfig", TOOLS, |inner| read_tools(inner, session)).unwrap_or_default();
+    if !places.is_empty() {
+        fields.note("tools", places);
     }
+    session.response_format = fields.read("outputConfig", format);
 }
 
-/// Reads an object of the body: what is left of it stays, if anything is, or if nothing was taken.
-fn within(fields: &mut Fields, key: &str, usual: &[&str], read: impl FnOnce(&mut Object, &mut Fields)) {
-    let Some(mut inner) = fields.object(key) else { return };
-    let (order, before) = (spelled_order(&inner, usual), inner.clone());
-    read(&mut inner, fields);
-    let taken = inner != before;
-    if let Some(order) = order.filter(|_| taken) {
-        fields.note(key, order);
-    }
-    if !inner.is_empty() || !taken {
-        fields.put_back(key, inner);
-    }
+fn read_more(inner: &mut Fields, options: &mut Options) {
+    options.top_k = inner.number("top_k");
+    options.budget_tokens = inner.read("thinking", budget);
+    options.reasoning = inner.read("output_config", effort);
 }
 
-fn take_number(object: &mut Object, key: &str) -> Option<Number> {
-    let number = object.get(key)?.as_number()?.clone();
-    object.remove(key);
-    Some(number)
+/// The budget of thinking that is on, where it says nothing else and is spelled as we spell it.
+fn budget(thinking: &Json) -> Option<Number> {
+    let thinking = thinking.as_object().filter(|thinking| thinking.len() == 2)?;
+    let is_usual = order_of(thinking, THINKING).is_none() && thinking.get_str("type").as_deref() == Some("enabled");
+    thinking.get("budget_tokens")?.as_number().filter(|_| is_usual).cloned()
 }
 
-fn read_inference(inner: &mut Object, options: &mut Options) {
-    options.max_tokens = take_number(inner, "maxTokens");
-    options.temperature = take_number(inner, "temperature");
-    options.top_p = take_number(inner, "topP");
-    let stop = inner.get("stopSequences").and_then(Json::as_array).filter(|items| !items.is_empty());
-    let texts: Option<Vec<String>> =
-        stop.and_then(|items| items.iter().map(|item| Some(item.as_str()?.into())).collect());
-    if let Some(texts) = texts {
-        inner.remove("stopSequences");
-        options.stop = texts;
-    }
+/// The effort, where the output's settings say nothing else.
+fn effort(output: &Json) -> Option<Effort> {
+    let output = output.as_object().filter(|output| output.len() == 1)?;
+    Some(Effort::from_word(&output.get_str("effort")?)).filter(|effort| *effort != Effort::None)
 }
 
-fn read_more(inner: &mut Object, options: &mut Options) {
-    options.top_k = take_number(inner, "top_k");
-    let thinking = inner.get("thinking").and_then(Json::as_object);
-    let enabled = thinking.filter(|thinking| {
-        thinking.len() == 2
-            && thinking.get_str("type").as_deref() == Some("enabled")
-            && spelled_order(thinking, &["type", "budget_tokens"]).is_none()
-    });
-    if let Some(budget) = enabled.and_then(|thinking| thinking.get("budget_tokens")?.as_number().cloned()) {
-        inner.remove("thinking");
-        options.budget_tokens = Some(budget);
-    }
-    let output = inner.get("output_config").and_then(Json::as_object).filter(|output| output.len() == 1);
-    let effort = output.and_then(|output| output.get_str("effort")).map(|word| Effort::from_word(&word));
-    if let Some(effort) = effort.filter(|effort| *effort != Effort::None) {
-        inner.remove("output_config");
-        options.reasoning = Some(effort);
-    }
-}
-
-/// Tools of the application become tools; all else in the list is kept as it stood.
-fn read_tools(inner: &mut Object, notes: &mut Fields, session: &mut Session) {
-    if let Some(choice) = inner.get("toolChoice").and_then(choice) {
-        inner.remove("toolChoice");
-        session.options.tool_choice = Some(choice);
-    }
-    let items = match inner.get("tools") {
-        Some(Json::Array(items)) if !items.is_empty() => items.clone(),
-        _ => return,
-    };
+/// Tools of the application become tools; all else in the list is kept as it stood, at the places that are given back.
+fn read_tools(inner: &mut Fields, session: &mut Session) -> Vec<Json> {
+    session.options.tool_choice = inner.read("toolChoice", choice);
+    let items = inner.items("tools").unwrap_or_default();
     let (mut vendor, mut places) = (Vec::new(), Vec::new());
     for (index, item) in items.into_iter().enumerate() {
         match tool(&item) {
@@ -97,13 +66,10 @@ fn read_tools(inner: &mut Object, notes: &mut Fields, session: &mut Session) {
             }
         }
     }
-    match vendor.is_empty() {
-        true => drop(inner.remove("tools")),
-        false => {
-            inner.set("tools", vendor);
-            notes.note("tools", places);
-        }
+    if !vendor.is_empty() {
+        inner.put_back("tools", vendor);
     }
+    places
 }
 
 /// The only pair of an object that has one.
@@ -126,7 +92,7 @@ fn choice(value: &Json) -> Option<ToolChoice> {
 
 fn tool(item: &Json) -> Option<ToolSpec> {
     let (_, spec) = only(item).filter(|(kind, _)| kind == "toolSpec")?;
-    let spec = spec.as_object().filter(|spec| spec.get_str("name").is_some())?;
+    let spec = spec.as_object().filter(|spec| spec.get_str("name").is_some() && !spec.has_duplicates())?;
     let (_, schema) = only(spec.get("inputSchema")?).filter(|(kind, value)| kind == "json" && **value != Json::Null)?;
     let schema = schema.clone();
     let mut fields = Fields::new(spec.clone(), TOOL);
@@ -164,42 +130,13 @@ fn format(value: &Json) -> Option<ResponseFormat> {
 }
 
 /// Sets the settings of a request body.
-pub(super) fn write(session: &Session, writing: &mut Writing<'_>) {
-    put(writing, "inferenceConfig", INFERENCE, inference(&session.options));
-    put(writing, "additionalModelRequestFields", MORE, more(&session.options));
-    put(writing, "toolConfig", TOOLS, tools(session, writing));
+pub(super) fn write(session: &Session, writer: &mut Writer<'_>) {
+    writer.nest("inferenceConfig", options_set(OPTIONS, &session.options).collect(), INFERENCE);
+    writer.nest("additionalModelRequestFields", more(&session.options), MORE);
+    writer.nest("toolConfig", tools(session, writer.kept()), TOOLS);
     if let Some(format) = &session.response_format {
-        writing.set("outputConfig", format_value(format));
+        writer.set("outputConfig", format_value(format));
     }
-}
-
-/// Sets an object of the body, with what the source had in it beyond that.
-fn put(writing: &mut Writing<'_>, key: &str, usual: &[&str], mut object: Object) {
-    if object.is_empty() {
-        return;
-    }
-    if let Some(Json::Object(rest)) = writing.kept(key) {
-        for (key, value) in rest.iter() {
-            if !object.iter().any(|(known, _)| known == key) {
-                object.push(key.clone(), value.clone());
-            }
-        }
-    }
-    writing.set(key, in_order(object, writing.noted(key), usual));
-}
-
-fn inference(options: &Options) -> Object {
-    let mut object = Object::new();
-    let numbers = [("maxTokens", &options.max_tokens), ("temperature", &options.temperature), ("topP", &options.top_p)];
-    for (key, number) in numbers {
-        if let Some(number) = number {
-            object.push(key, number.clone());
-        }
-    }
-    if !options.stop.is_empty() {
-        object.push("stopSequences", options.stop.iter().map(|text| text.as_str().into()).collect::<Vec<Json>>());
-    }
-    object
 }
 
 fn more(options: &Options) -> Object {
@@ -218,15 +155,14 @@ fn more(options: &Options) -> Object {
     object
 }
 
-fn tools(session: &Session, writing: &Writing<'_>) -> Object {
+fn tools(session: &Session, kept: Kept<'_>) -> Object {
     let mut object = Object::new();
     if !session.tools.is_empty() {
         let marked = |tool: &ToolSpec| cache::control(&tool.extra).map(cache::point);
         let mut tools: Vec<Json> =
             session.tools.iter().flat_map(|tool| std::iter::once(tool_value(tool)).chain(marked(tool))).collect();
-        let config = writing.kept("toolConfig").and_then(Json::as_object);
-        let vendor = config.and_then(|config| config.get("tools")?.as_array()).unwrap_or_default();
-        let places = writing.noted("tools").and_then(Json::as_array).unwrap_or_default();
+        let vendor = kept.at("toolConfig").field("tools").and_then(Json::as_array).unwrap_or_default();
+        let places = kept.note("tools").and_then(Json::as_array).unwrap_or_default();
         for (index, tool) in vendor.iter().enumerate() {
             let place = places.get(index).and_then(Json::as_number).and_then(Number::as_u64);
             let place = place.and_then(|place| usize::try_from(place).ok()).unwrap_or(usize::MAX);
@@ -250,22 +186,22 @@ fn choice_value(choice: &ToolChoice) -> Object {
 }
 
 fn tool_value(tool: &ToolSpec) -> Json {
-    let mut writing = Writing::new(WIRE, &tool.extra);
-    writing.set("name", tool.name.as_str());
-    writing.set_some("description", tool.description.as_deref());
+    let mut writer = Writer::new(Kept::of(&tool.extra, WIRE), TOOL);
+    writer.set("name", tool.name.as_str());
+    writer.set_some("description", tool.description.as_deref());
     let schema: Object = [("json", tool.parameters.clone())].into_iter().collect();
-    writing.set("inputSchema", schema);
-    writing.set_some("strict", tool.strict);
-    let spec: Object = [("toolSpec", Json::Object(writing.finish(TOOL)))].into_iter().collect();
+    writer.set("inputSchema", schema);
+    writer.set_some("strict", tool.strict);
+    let spec: Object = [("toolSpec", Json::Object(writer.finish()))].into_iter().collect();
     Json::Object(spec)
 }
 
 fn format_value(format: &ResponseFormat) -> Object {
-    let mut writing = Writing::new(WIRE, &format.extra);
-    writing.set_some("name", format.name.as_deref());
-    writing.set_some("description", format.description.as_deref());
-    writing.set("schema", format.schema.to_text());
-    let structure: Object = [("jsonSchema", Json::Object(writing.finish(SCHEMA)))].into_iter().collect();
+    let mut writer = Writer::new(Kept::of(&format.extra, WIRE), SCHEMA);
+    writer.set_some("name", format.name.as_deref());
+    writer.set_some("description", format.description.as_deref());
+    writer.set("schema", format.schema.to_text());
+    let structure: Object = [("jsonSchema", Json::Object(writer.finish()))].into_iter().collect();
     let text: Object =
         [("type", Json::from("json_schema")), ("structure", Json::Object(structure))].into_iter().collect();
     [("textFormat", Json::Object(text))].into_iter().collect()

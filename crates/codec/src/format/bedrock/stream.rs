@@ -1,11 +1,12 @@
 //! From the events of a stream to the response they make up.
 
 use turnkeep_model::Result;
-use turnkeep_model::json::{self, Json, Nan, Node, Object};
+use turnkeep_model::json::{Json, Object};
 
+use crate::base64_text;
 use crate::take;
 use crate::wire::frame::aws;
-use crate::wire::{Assembled, Assembler, Beside, Delta};
+use crate::wire::{Assembled, Assembler, Delta, StreamExtras, arguments, block_index};
 
 /// A response being put together.
 #[derive(Debug, Default)]
@@ -14,7 +15,7 @@ pub(super) struct Stream {
     blocks: Vec<Open>,
     /// What stands beside the message.
     rest: Object,
-    beside: Beside,
+    extras: StreamExtras,
     complete: bool,
 }
 
@@ -41,7 +42,7 @@ impl Assembler for Stream {
         let event = match aws::unwrapped(event) {
             Json::Object(event) => event,
             other => {
-                self.beside.keep_value(other);
+                self.extras.keep_value(other);
                 return Ok(deltas);
             }
         };
@@ -50,7 +51,7 @@ impl Assembler for Stream {
             let mut payload = match payload {
                 Json::Object(payload) => payload,
                 other => {
-                    self.beside.keep_value(Json::Object([(&*name, other)].into_iter().collect()));
+                    self.extras.keep_value(Json::Object([(&*name, other)].into_iter().collect()));
                     continue;
                 }
             };
@@ -58,14 +59,14 @@ impl Assembler for Stream {
             payload.remove("p");
             deltas.extend(self.event(&name, &mut payload));
             if !payload.is_empty() && payload.iter().any(|(key, _)| !FRAMING.contains(&&*key.to_str_lossy())) {
-                self.beside.keep_value(Json::Object([(&*name, Json::Object(payload))].into_iter().collect()));
+                self.extras.keep_value(Json::Object([(&*name, Json::Object(payload))].into_iter().collect()));
             }
         }
         Ok(deltas)
     }
 
     fn finish(self: Box<Self>) -> Assembled {
-        let Stream { role, blocks, rest, beside, complete } = *self;
+        let Stream { role, blocks, rest, extras, complete } = *self;
         let mut message = Object::new();
         message.push("role", role.unwrap_or_else(|| "assistant".into()));
         message.push("content", blocks.into_iter().map(Open::finish).collect::<Vec<_>>());
@@ -76,7 +77,7 @@ impl Assembler for Stream {
             body.push("stopReason", Json::Null);
         }
         rest.into_iter().for_each(|(key, value)| body.push(key, value));
-        Assembled { body: Json::Object(body), complete, beside: beside.into_values() }
+        Assembled { body: Json::Object(body), complete, extras: extras.into_values() }
     }
 }
 
@@ -106,8 +107,7 @@ impl Stream {
 
     /// The block of an index, begun if need be: text has no start of its own.
     fn block(&mut self, payload: &Object) -> (usize, &mut Open) {
-        let index = payload.get("contentBlockIndex").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
-        let index = index.unwrap_or_default();
+        let index = block_index(payload, "contentBlockIndex");
         let place = self.blocks.iter().rposition(|open| open.index == index).unwrap_or_else(|| {
             self.blocks.push(Open { index, ..Open::default() });
             self.blocks.len() - 1
@@ -176,7 +176,7 @@ impl Open {
         if let Some(signature) = take::text(thought, "signature") {
             self.signature.get_or_insert_default().push_str(&signature);
         }
-        if let Some(bytes) = thought.get_str("redactedContent").and_then(|data| aws::base64(&data)) {
+        if let Some(bytes) = thought.get_str("redactedContent").and_then(|data| base64_text::decode(&data)) {
             self.redacted.extend(bytes);
             thought.remove("redactedContent");
         }
@@ -189,10 +189,7 @@ impl Open {
         let Open { mut object, text, input, thought, signature, redacted, citations, results, .. } = self;
         if let Some(Json::Object(call)) = object.get("toolUse") {
             let mut call = call.clone();
-            let parsed = json::parse_with(&input, Nan::Accept).map(Node::into_json);
-            let value =
-                if input.is_empty() { Json::Object(Object::new()) } else { parsed.unwrap_or_else(|_| input.into()) };
-            call.set("input", value);
+            call.set("input", if input.is_empty() { Object::new().into() } else { arguments(input) });
             object.set("toolUse", call);
         }
         if let Some(Json::Object(result)) = object.get("toolResult") {
@@ -201,7 +198,7 @@ impl Open {
             object.set("toolResult", result);
         }
         if !redacted.is_empty() {
-            let data: Object = [("redactedContent", Json::from(aws::to_base64(&redacted)))].into_iter().collect();
+            let data: Object = [("redactedContent", Json::from(base64_text::encode(&redacted)))].into_iter().collect();
             object.set("reasoningContent", data);
         } else if thought.is_some() || signature.is_some() {
             let mut said: Object = [("text", Json::from(thought.unwrap_or_default()))].into_iter().collect();

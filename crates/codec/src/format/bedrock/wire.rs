@@ -3,11 +3,13 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Loss, Result, Session};
 
-use super::{WIRE, decode, request, restore, stream};
+use super::contract::CONTRACT;
+use super::{WIRE, request, restore, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
 use crate::wire::frame::aws;
-use crate::wire::{Assembler, Delivery, Kind, Naming, Parts, Wire};
+use crate::wire::mock::VendorMock;
+use crate::wire::{Assembler, Contract, Delivery, Kind, Parts, Wire, block_wire};
 
 static SPEC: Spec = Spec {
     id: WIRE,
@@ -16,18 +18,7 @@ static SPEC: Spec = Spec {
     extensions: &[],
     reads: true,
     writes: true,
-    fidelity: Fidelity {
-        system_text: Keeps::All,
-        options: Keeps::Some,
-        tools: Keeps::All,
-        reasoning: Keeps::Some,
-        signatures: Keeps::Some,
-        media: Keeps::Some,
-        tool_ids: Keeps::Some,
-        tool_errors: Keeps::All,
-        usage: Keeps::Some,
-        ..Fidelity::NOTHING
-    },
+    fidelity: Fidelity { signatures: Keeps::Some, tool_errors: Keeps::All, usage: Keeps::Some, ..Fidelity::WIRE },
 };
 
 /// Amazon Bedrock's Converse.
@@ -36,6 +27,14 @@ pub struct Converse;
 impl Wire for Converse {
     fn spec(&self) -> &'static Spec {
         &SPEC
+    }
+
+    fn contract(&self) -> &'static Contract {
+        &CONTRACT
+    }
+
+    fn mock(&self) -> &'static dyn VendorMock {
+        &Converse
     }
 
     fn sniff_request(&self, body: &Object) -> Guess {
@@ -70,19 +69,15 @@ impl Wire for Converse {
     }
 
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)> {
-        decode::session(parts)
+        block_wire::session::<Converse>(parts)
     }
 
     fn restore(&self, session: &Session, kind: Kind) -> Parts {
         restore::parts(session, kind)
     }
 
-    fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+    fn next_request(&self, session: &mut Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         request::next(session, options)
-    }
-
-    fn naming(&self) -> Naming {
-        Naming::Address("modelId")
     }
 
     /// It is said in the address.

@@ -4,7 +4,7 @@ use turnkeep_model::json::{self, Json, Node};
 use turnkeep_model::{Block, CallId, Extra, ExtraPart, ToolCall};
 
 use super::FORMAT;
-use super::map::{Draft, Form, Map, Rule, keep, note_word, part, text};
+use super::map::{Draft, Form, KeyRule, Map, keep, note_word, part, text};
 use super::php::Spelling;
 
 /// How a call is held.
@@ -25,9 +25,9 @@ impl Shape {
     }
 }
 
-const PLAIN: Form = &[("id", Rule::Null), ("name", Rule::Empty), ("arguments", Rule::List)];
-const FUNCTION: Form = &[("id", Rule::Null), ("type", Rule::Optional), ("function", Rule::Null)];
-const INNER: Form = &[("name", Rule::Empty), ("arguments", Rule::Empty)];
+const PLAIN: Form = &[("id", KeyRule::Null), ("name", KeyRule::Empty), ("arguments", KeyRule::List)];
+const FUNCTION: Form = &[("id", KeyRule::Null), ("type", KeyRule::Optional), ("function", KeyRule::Null)];
+const INNER: Form = &[("name", KeyRule::Empty), ("arguments", KeyRule::Empty)];
 
 /// The call that an item of a list is; an item that is no map gives itself back.
 pub(super) fn read(item: Json, usual: Shape, mint: impl FnOnce() -> CallId) -> Result<(ToolCall, Extra), Json> {

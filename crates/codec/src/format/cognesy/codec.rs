@@ -3,15 +3,16 @@
 use turnkeep_model::json::{Json, Node};
 use turnkeep_model::{Archive, Error, ErrorKind, Loss, Result, Session};
 
+use super::check::{check_session, check_snapshot, check_state, expect_map, expect_messages};
 use super::map::{note, note_word};
 use super::php::Spelling;
 use super::slim::{self, Dialect};
-use super::verdict::{self, Doubt, Examiner};
+use super::verdict::{self, Rejection, Validator};
 use super::words::Generation;
 use super::{FORMAT, jsonl, jsonl_out, session, slim_out, snapshot, state, state_out};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
-use crate::honest;
 use crate::input::{Document, Input};
+use crate::loss_report;
 use crate::sniff::Guess;
 
 /// `cognesy.slim`: a slim snapshot of an agent's state.
@@ -30,6 +31,7 @@ pub(crate) struct SessionCodec;
 pub(crate) struct JsonlCodec;
 
 const MESSAGES_ONLY: Fidelity = Fidelity {
+    keys: Keeps::All,
     system_text: Keeps::All,
     media: Keeps::Some,
     tool_ids: Keeps::All,
@@ -64,85 +66,21 @@ fn open(
     input: Input<'_>,
     options: &DecodeOptions,
     usual: Spelling,
-    check: impl FnOnce(&Node<'_>) -> Result<Vec<Doubt>>,
+    check: impl FnOnce(&Node<'_>) -> Result<Vec<Rejection>>,
 ) -> Result<Opened> {
     let Document { node, text, notes, .. } = input.into_document()?;
-    let doubts = check(&node).map_err(|error| error.locate(text))?;
-    if let (Mode::Compat, Some(doubt)) = (options.mode, doubts.first()) {
-        return Err(doubt.error());
+    let rejections = check(&node).map_err(|error| error.locate(text))?;
+    if let (Mode::Compat, Some(rejection)) = (options.mode, rejections.first()) {
+        return Err(rejection.error());
     }
     let mut losses = notes.losses();
     losses.extend(verdict::repeated(&node));
-    losses.extend(doubts.iter().map(Doubt::loss));
+    losses.extend(rejections.iter().map(Rejection::loss));
     Ok(Opened { document: node.into_json(), spelling: Spelling::of(text, usual), losses })
 }
 
-/// Refuses a value that is no map.
-fn expect_map(node: &Node<'_>, path: &str) -> Result<()> {
-    let is_empty = node.as_array().is_some_and(<[_]>::is_empty);
-    if node.as_object().is_some() || is_empty {
-        return Ok(());
-    }
-    Err(wrong(node, path, "a map"))
-}
-
-fn wrong(node: &Node<'_>, path: &str, wanted: &str) -> Error {
-    Error::new(ErrorKind::Corrupt, format!("expected {wanted}, found {}", node.kind()))
-        .offset(node.at as usize)
-        .path(path)
-        .hint("compare it with a file that instructor-php wrote, or name another format with --from")
-}
-
-/// Refuses messages that are no list of maps.
-fn expect_messages(node: Option<&Node<'_>>, path: &str) -> Result<()> {
-    let Some(node) = node.filter(|node| node.kind() != "null") else { return Ok(()) };
-    let items = node.as_array().ok_or_else(|| wrong(node, path, "a list of messages"))?;
-    for (index, item) in items.iter().enumerate() {
-        expect_map(item, &format!("{path}[{index}]"))?;
-    }
-    Ok(())
-}
-
-/// Refuses a store that is neither sections nor a list of messages.
-fn expect_store(node: Option<&Node<'_>>, path: &str) -> Result<()> {
-    let Some(node) = node.filter(|node| node.kind() != "null") else { return Ok(()) };
-    if node.as_array().is_some() {
-        return expect_messages(Some(node), path);
-    }
-    expect_map(node, path)?;
-    let Some(sections) = node.get("sections") else { return Ok(()) };
-    let path = format!("{path}.sections");
-    let items = sections.as_array().ok_or_else(|| wrong(sections, &path, "a list of sections"))?;
-    for (index, section) in items.iter().enumerate() {
-        let path = format!("{path}[{index}]");
-        expect_map(section, &path)?;
-        expect_messages(section.get("messages"), &format!("{path}.messages"))?;
-    }
-    Ok(())
-}
-
-fn check_state(node: &Node<'_>, path: &str) -> Result<Vec<Doubt>> {
-    let generation = generation(node);
-    let mut examiner = Examiner::new(generation);
-    if path.is_empty() && is_message_list(node) {
-        examiner.messages(node);
-        return Ok(examiner.doubts);
-    }
-    expect_map(node, path)?;
-    let at = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-    expect_store(node.get("messageStore"), &at("messageStore"))?;
-    let store = node.get("context").and_then(|context| context.get("messageStore"));
-    expect_store(store, &at("context.messageStore"))?;
-    examiner.state(node, path);
-    Ok(examiner.doubts)
-}
-
-fn is_message_list(node: &Node<'_>) -> bool {
-    node.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(|item| item.get("role").is_some()))
-}
-
 /// Which generation wrote a state.
-fn generation(node: &Node<'_>) -> Generation {
+pub(super) fn generation(node: &Node<'_>) -> Generation {
     if node.get("stateInfo").is_some() || (node.get("steps").is_some() && node.get("execution").is_none()) {
         Generation::V1
     } else if node.get("messageStore").is_some() || node.get("cachedContext").is_some() {
@@ -185,7 +123,7 @@ fn encoded(
     let text = spelling.write(&document);
     let (mut back, _) = read(document);
     note_layout(&mut back, Spelling::of(&text, usual), usual);
-    let losses = honest::losses(archive, &Archive::from(back), holder);
+    let losses = loss_report::losses(archive, &Archive::from(back), holder);
     Encoded { bytes: text.into_bytes(), losses }
 }
 
@@ -207,9 +145,8 @@ impl Codec for StateCodec {
             title: "instructor-php agent state",
             variants: &["v2", "2026-01", "v1.18"],
             extensions: &[".json"],
-            reads: true,
-            writes: true,
             fidelity: FULL,
+            ..Spec::READ_WRITE
         }
     }
 
@@ -266,9 +203,8 @@ impl Codec for SlimCodec {
             title: "instructor-php slim snapshot",
             variants: Dialect::NAMES,
             extensions: &[".json"],
-            reads: true,
-            writes: true,
             fidelity: SLIM,
+            ..Spec::READ_WRITE
         }
     }
 
@@ -283,9 +219,9 @@ impl Codec for SlimCodec {
             if options.mode == Mode::Faithful {
                 super::view::expect_required(node)?;
             }
-            let mut examiner = Examiner::new(Generation::January);
-            examiner.snapshot(node);
-            Ok(examiner.doubts)
+            let mut validator = Validator::new(Generation::January);
+            validator.snapshot(node);
+            Ok(validator.rejections)
         })?;
         let dialect = Dialect::of(&opened.document);
         let (session, losses) = read_slim(opened.document, dialect);
@@ -316,11 +252,9 @@ impl Codec for ContinuationCodec {
         &Spec {
             id: "cognesy.continuation",
             title: "instructor-php continuation snapshot",
-            variants: &[],
             extensions: &[".json"],
-            reads: true,
-            writes: true,
             fidelity: MESSAGES_ONLY,
+            ..Spec::READ_WRITE
         }
     }
 
@@ -345,36 +279,14 @@ impl Codec for ContinuationCodec {
     }
 }
 
-fn check_snapshot(node: &Node<'_>) -> Result<Vec<Doubt>> {
-    expect_map(node, "")?;
-    let newer = node.get("version").filter(|version| match &version.value {
-        turnkeep_model::json::Value::Number(text) => text.parse::<u64>().is_ok_and(|found| found > snapshot::VERSION),
-        _ => false,
-    });
-    if let Some(version) = newer {
-        return Err(Error::new(ErrorKind::Unsupported, "this version of the snapshot is not known here")
-            .offset(version.at as usize)
-            .path("version")
-            .hint("use a newer turnkeep"));
-    }
-    for key in snapshot::STORES {
-        expect_store(node.get(key), key)?;
-    }
-    let mut examiner = Examiner::new(Generation::January);
-    examiner.snapshot(node);
-    Ok(examiner.doubts)
-}
-
 impl Codec for SessionCodec {
     fn spec(&self) -> &'static Spec {
         &Spec {
             id: "cognesy.session",
             title: "instructor-php session file",
-            variants: &[],
             extensions: &[".json"],
-            reads: true,
-            writes: true,
             fidelity: Fidelity { tools: Keeps::Some, ..FULL },
+            ..Spec::READ_WRITE
         }
     }
 
@@ -414,56 +326,21 @@ fn refused(file: &str, error: &Error) -> Error {
     Error::new(ErrorKind::Corrupt, format!("Invalid session file [{file}]: {reason}"))
 }
 
-fn check_session(node: &Node<'_>, mode: Mode) -> Result<Vec<Doubt>> {
-    if mode == Mode::Faithful {
-        expect_map(node, "")?;
-    }
-    for key in ["header", "definition", "state"] {
-        let held = node.get(key).filter(|inner| inner.as_object().is_some() || inner.as_array().is_some());
-        match (held, mode) {
-            (Some(_), _) => {}
-            (None, Mode::Compat) => return Err(Error::new(ErrorKind::Corrupt, format!("Missing or invalid {key}"))),
-            (None, Mode::Faithful) => {
-                let at = node.get(key).map_or(node.at, |inner| inner.at);
-                return Err(Error::new(ErrorKind::Corrupt, format!("the session file has no `{key}`"))
-                    .offset(at as usize)
-                    .path(key)
-                    .hint("restore the file, or read its state alone with --from cognesy.state"));
-            }
-        }
-    }
-    let mut examiner = Examiner::new(Generation::V2);
-    node.get("header").into_iter().for_each(|header| examiner.header(header));
-    let mut doubts = examiner.doubts;
-    let unsafe_id = doubts.iter().find(|doubt| doubt.verdict.starts_with("Invalid session ID"));
-    if let (Mode::Faithful, Some(doubt)) = (mode, unsafe_id) {
-        return Err(Error::new(ErrorKind::Corrupt, "a session id is made of letters, digits, `_` and `-`")
-            .offset(doubt.at as usize)
-            .path(doubt.path.clone())
-            .hint("rename the session in the file"));
-    }
-    if let Some(state) = node.get("state") {
-        doubts.extend(check_state(state, "state")?);
-    }
-    Ok(doubts)
-}
-
 impl Codec for JsonlCodec {
     fn spec(&self) -> &'static Spec {
         &Spec {
             id: "cognesy.jsonl",
             title: "instructor-php message storage (JSON lines)",
-            variants: &[],
             extensions: &[".jsonl"],
-            reads: true,
-            writes: true,
             fidelity: Fidelity {
+                keys: Keeps::All,
                 status: Keeps::Nothing,
                 tool_errors: Keeps::Some,
                 ids: Keeps::Some,
                 timestamps: Keeps::Some,
                 ..MESSAGES_ONLY
             },
+            ..Spec::READ_WRITE
         }
     }
 
@@ -497,7 +374,7 @@ impl Codec for JsonlCodec {
         let lines = lines.map(|(at, record)| jsonl::Line { number: at + 1, record }).collect();
         let (mut back, _) = jsonl::read(lines, Mode::Faithful);
         note_lines(&mut back, Spelling::of(&text, LINES));
-        Ok(Encoded { bytes: text.into_bytes(), losses: honest::losses(archive, &back, "a message storage") })
+        Ok(Encoded { bytes: text.into_bytes(), losses: loss_report::losses(archive, &back, "a message storage") })
     }
 }
 

@@ -4,26 +4,31 @@ use turnkeep_model::StopReason;
 use turnkeep_model::json::Json;
 use turnkeep_model::status::{Continuation, Decision, Evaluation, StopSignal};
 
-use super::map::{Draft, Form, Map, Rule, keep, part, text};
+use super::map::{Draft, Form, KeyRule, Map, keep, part, text};
 
-pub(super) const SIGNALS: Form = &[("stop_signals", Rule::List), ("is_continuation_requested", Rule::False)];
-pub(super) const SIGNAL: Form =
-    &[("reason", Rule::Optional), ("message", Rule::Empty), ("context", Rule::List), ("source", Rule::Null)];
+pub(super) const SIGNALS: Form = &[("stop_signals", KeyRule::List), ("is_continuation_requested", KeyRule::False)];
+pub(super) const SIGNAL: Form = &[
+    ("reason", KeyRule::Optional),
+    ("message", KeyRule::Empty),
+    ("context", KeyRule::List),
+    ("source", KeyRule::Null),
+];
 const OUTCOME: Form = &[
-    ("decision", Rule::Null),
-    ("shouldContinue", Rule::Null),
-    ("resolvedBy", Rule::Null),
-    ("stopReason", Rule::Null),
-    ("evaluations", Rule::List),
+    ("decision", KeyRule::Null),
+    ("shouldContinue", KeyRule::Null),
+    ("resolvedBy", KeyRule::Null),
+    ("stopReason", KeyRule::Null),
+    ("evaluations", KeyRule::List),
 ];
 const EVALUATION: Form = &[
-    ("criterion", Rule::Empty),
-    ("decision", Rule::Null),
-    ("reason", Rule::Null),
-    ("stopReason", Rule::Null),
-    ("context", Rule::List),
+    ("criterion", KeyRule::Empty),
+    ("decision", KeyRule::Null),
+    ("reason", KeyRule::Null),
+    ("stopReason", KeyRule::Null),
+    ("context", KeyRule::List),
 ];
-const LAST: Form = &[("should_continue", Rule::Null), ("stop_reason", Rule::Null), ("resolved_by", Rule::Null)];
+const LAST: Form =
+    &[("should_continue", KeyRule::Null), ("stop_reason", KeyRule::Null), ("resolved_by", KeyRule::Null)];
 
 fn reason(map: &mut Map, key: &str) -> Option<StopReason> {
     map.text(key).map(|word| StopReason::from_word(&word))

@@ -5,35 +5,36 @@ use std::collections::{HashMap, HashSet};
 use turnkeep_model::json::{self, Json, Nan, Node};
 use turnkeep_model::{Archive, Block, ExtraPart, Loss, LossKind, Parent, Session, SessionId};
 
-use super::map::{Form, Map, Rule, keep_as, text};
-use super::message::{self, SECTION};
-use super::talk::Talk;
+use super::conversation::ConversationBuilder;
+use super::map::{Form, KeyRule, Map, keep_as, text};
+use super::message::SECTION;
+use super::style;
 use super::words::Generation;
 use super::{FORMAT, verdict};
 use crate::codec::Mode;
 
 pub(super) const HEADER: Form = &[
-    ("type", Rule::Derived),
-    ("version", Rule::Derived),
-    ("id", Rule::Null),
-    ("createdAt", Rule::Null),
-    ("leafId", Rule::Null),
+    ("type", KeyRule::Derived),
+    ("version", KeyRule::Derived),
+    ("id", KeyRule::Null),
+    ("createdAt", KeyRule::Null),
+    ("leafId", KeyRule::Null),
 ];
 pub(super) const RECORD: Form = &[
-    ("type", Rule::Derived),
-    ("id", Rule::Derived),
-    ("parentId", Rule::Derived),
-    ("section", Rule::Derived),
-    ("timestamp", Rule::Derived),
-    ("data", Rule::Derived),
+    ("type", KeyRule::Derived),
+    ("id", KeyRule::Derived),
+    ("parentId", KeyRule::Derived),
+    ("section", KeyRule::Derived),
+    ("timestamp", KeyRule::Derived),
+    ("data", KeyRule::Derived),
 ];
 pub(super) const LABEL: Form = &[
-    ("type", Rule::Derived),
-    ("id", Rule::Optional),
-    ("parentId", Rule::Null),
-    ("targetId", Rule::Derived),
-    ("label", Rule::Derived),
-    ("timestamp", Rule::Optional),
+    ("type", KeyRule::Derived),
+    ("id", KeyRule::Optional),
+    ("parentId", KeyRule::Null),
+    ("targetId", KeyRule::Derived),
+    ("label", KeyRule::Derived),
+    ("timestamp", KeyRule::Optional),
 ];
 
 /// The version that is read and written.
@@ -275,16 +276,17 @@ impl Reading {
     }
 
     fn branch(&self, session: &mut Session, leaf: usize) -> Vec<Loss> {
-        let mut talk = Talk::default();
+        let mut conversation = ConversationBuilder::default();
         let mut before: Option<String> = None;
         for record in self.path(leaf).into_iter().filter_map(|at| self.messages.get(at)) {
             let id = field_text(record, "id");
             if let Some(Opened { section, message, record }) = opened(record, before.as_deref()) {
-                talk.message_with(&section, message, &message::V2, |block| beside(block, record, before.as_deref()));
+                conversation
+                    .message_with(&section, message, &style::V2, |block| beside(block, record, before.as_deref()));
             }
             before = id;
         }
-        talk.finish(session, Generation::V2)
+        conversation.finish(session, Generation::V2)
     }
 }
 

@@ -7,8 +7,9 @@ use turnkeep_model::{Archive, Session};
 
 use super::jsonl::{HEADER, LABEL, ORDER, PART, RECORD, RECORDS, TAG, VERSION};
 use super::map::{Draft, has_note, left_at, note, note_word, text};
-use super::message::{self, SECTION};
+use super::message::SECTION;
 use super::message_out::{self, Group};
+use super::style;
 use super::words;
 
 /// A record of a message, and its id.
@@ -104,7 +105,7 @@ impl Writing {
 fn record(group: &Group<'_>, id: &str, before: Option<&str>) -> Json {
     let Some(first) = group.first() else { return Json::Null };
     let notes = first.message.extra.part(PART);
-    let mut data = message_out::write_after(group, &message::V2, Object::new(), before);
+    let mut data = message_out::write_after(group, &style::V2, Object::new(), before);
     if let Json::Object(fields) = &mut data
         && !fields.contains("id")
         && left_at(notes, "").is_none_or(|left| !left.contains("id"))

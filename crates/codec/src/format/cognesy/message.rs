@@ -7,80 +7,21 @@ use turnkeep_model::{
 };
 
 use super::call::{self, Shape};
-use super::map::{Form, Map, Rule, is_blank, keep, keep_keys, text};
+use super::map::{Form, KeyRule, Map, has_keys, is_blank, keep, keep_keys, text};
+use super::style::Style;
 use super::{content, words};
-
-/// How a format holds messages.
-#[derive(Debug)]
-pub(super) struct Style {
-    pub form: Form,
-    /// The key of a message's metadata.
-    pub metadata: &'static str,
-    /// How calls are held: plain ones stand in the message, the others in its metadata.
-    pub calls: Shape,
-    /// Whether ids must be UUIDs.
-    pub uuids: bool,
-}
-
-/// Messages of v2.
-pub(super) const V2: Style = Style {
-    form: &[
-        ("id", Rule::Optional),
-        ("createdAt", Rule::Optional),
-        ("parentId", Rule::Optional),
-        ("role", Rule::Optional),
-        ("name", Rule::Optional),
-        ("content", Rule::Empty),
-        ("_metadata", Rule::Optional),
-        ("tool_calls", Rule::Optional),
-        ("tool_result", Rule::Optional),
-    ],
-    metadata: "_metadata",
-    calls: Shape::Plain,
-    uuids: true,
-};
-
-/// Messages of the older states and of continuation snapshots: what is empty is left out.
-pub(super) const OLD: Style = Style {
-    form: &[
-        ("id", Rule::Optional),
-        ("createdAt", Rule::Optional),
-        ("role", Rule::Optional),
-        ("name", Rule::Optional),
-        ("content", Rule::Optional),
-        ("_metadata", Rule::Optional),
-    ],
-    metadata: "_metadata",
-    calls: Shape::Function,
-    uuids: false,
-};
-
-/// Messages of slim snapshots as proposed.
-pub(super) const PROPOSAL: Style = Style {
-    form: &[("role", Rule::Optional), ("content", Rule::Empty), ("metadata", Rule::Map)],
-    metadata: "metadata",
-    calls: Shape::Function,
-    uuids: false,
-};
-
-/// Messages of slim snapshots of v1.17 to v1.18.1.
-pub(super) const SLIM_V1: Style =
-    Style { form: &[("role", Rule::Optional), ("content", Rule::Empty), ("metadata", Rule::List)], ..PROPOSAL };
-
-/// Messages of slim snapshots of January 2026.
-pub(super) const SLIM_JANUARY: Style = Style {
-    form: &[("role", Rule::Optional), ("content", Rule::Empty), ("_metadata", Rule::List)],
-    metadata: "_metadata",
-    ..PROPOSAL
-};
 
 /// What of a message's metadata is not the application's.
 pub(super) const METADATA: Form =
-    &[("tool_calls", Rule::Optional), ("tool_call_id", Rule::Optional), ("tool_name", Rule::Optional)];
+    &[("tool_calls", KeyRule::Optional), ("tool_call_id", KeyRule::Optional), ("tool_name", KeyRule::Optional)];
 
 /// The result of a tool in a message.
-pub(super) const RESULT: Form =
-    &[("content", Rule::Empty), ("call_id", Rule::Null), ("tool_name", Rule::Null), ("is_error", Rule::False)];
+pub(super) const RESULT: Form = &[
+    ("content", KeyRule::Empty),
+    ("call_id", KeyRule::Null),
+    ("tool_name", KeyRule::Null),
+    ("is_error", KeyRule::False),
+];
 
 /// The section in which a conversation stands.
 pub(super) const SECTION: &str = "messages";
@@ -304,7 +245,7 @@ impl Reading {
 
     /// Remembers the order of the metadata before the first of it is taken.
     fn note_order(&mut self) {
-        if self.notes.spelling.get("keys").is_some() {
+        if has_keys(Some(&self.notes), METADATA_NOTE) {
             return;
         }
         if let Ok(map) = Map::open(Json::Object(self.metadata.clone()), METADATA) {
@@ -348,7 +289,7 @@ impl Reading {
 /// The kind under which a content is kept that is neither text nor parts.
 pub(super) const CONTENT: &str = "content";
 
-const TEXT_PART: Form = &[("type", Rule::Optional), ("text", Rule::Optional)];
+const TEXT_PART: Form = &[("type", KeyRule::Optional), ("text", KeyRule::Optional)];
 
 /// A part of a content. Text stays text, also with more fields beside it.
 fn text_or_body(part: Json) -> (Body, Extra) {

@@ -6,7 +6,8 @@ use turnkeep_model::{Block, Body, ExtraPart, Session, ToolResult};
 use super::call::{self, Shape};
 use super::content;
 use super::map::{Draft, note_word, part};
-use super::message::{CONTENT, METADATA, METADATA_NOTE, RESULT, SECTION, SUMMARY, Style, text_part};
+use super::message::{CONTENT, METADATA, METADATA_NOTE, RESULT, SECTION, SUMMARY, text_part};
+use super::style::Style;
 use super::words;
 
 /// The blocks of one message, and the turn they are in.
@@ -172,7 +173,7 @@ fn put_result(result: &ToolResult, style: &Style, notes: Option<&ExtraPart>, dra
         (Some(error), []) => Json::from(error.as_str()),
         (_, parts) => content::of_parts(parts, spelled(CONTENT).is_some()),
     };
-    if !own && content != Json::from("") {
+    if !own && content != "" {
         draft.put(CONTENT, content.clone());
     }
     let place = match spelled("result").as_deref() {

@@ -5,9 +5,12 @@
 //! every save is read as what it says and written as it stood.
 
 mod call;
+mod check;
 mod codec;
 mod content;
 mod continuation;
+mod conversation;
+mod execution;
 mod jsonl;
 mod jsonl_out;
 mod map;
@@ -25,7 +28,7 @@ mod state_out;
 mod step;
 mod step_out;
 mod store;
-mod talk;
+mod style;
 mod verdict;
 pub mod view;
 mod words;

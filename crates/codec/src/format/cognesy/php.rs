@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use turnkeep_model::json::{Json, JsonString, Object, Sink, spell_into};
+use turnkeep_model::json::{Json, JsonSink, Object, TextStyle, spell_into};
 
 /// How a text of JSON is spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,13 +75,23 @@ impl Spelling {
 
     /// The text of a value.
     pub(super) fn write(self, value: &Json) -> String {
-        let mut sink = PhpSink { out: Vec::new(), spelling: self, depth: 0, state: State::Due };
+        let mut sink = JsonSink::styled(self.style(), Vec::new());
         value.write(&mut sink);
+        let mut text = sink.into_text();
         if self.newline {
-            sink.out.push(b'\n');
+            text.push('\n');
         }
-        // Everything written is a text or an ASCII escape.
-        String::from_utf8(sink.out).unwrap_or_default()
+        text
+    }
+
+    fn style(self) -> TextStyle {
+        let spell = match (self.slashes, self.unicode) {
+            (false, false) => spell::<false, false>,
+            (false, true) => spell::<false, true>,
+            (true, false) => spell::<true, false>,
+            (true, true) => spell::<true, true>,
+        };
+        TextStyle { indent: self.indent, spell, keeps_escapes: false, ..TextStyle::COMPACT }
     }
 
     /// The text of a value, on one line.
@@ -164,192 +174,63 @@ fn beyond_ascii(escape: &[u8]) -> bool {
     }
 }
 
-/// Writes JSON as PHP does.
-struct PhpSink {
-    out: Vec<u8>,
-    spelling: Spelling,
-    depth: usize,
-    state: State,
+/// Spells the content of a string as PHP does.
+fn spell<const SLASHES: bool, const UNICODE: bool>(text: &str, out: &mut Vec<u8>) {
+    // The two line separators begin with this byte.
+    let beyond = || UNICODE || text.as_bytes().contains(&0xe2);
+    if !SLASHES && (text.is_ascii() || !beyond()) {
+        return spell_into(text, out);
+    }
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| may_escape(byte, SLASHES, UNICODE)) {
+        let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        out.extend_from_slice(plain.as_bytes());
+        let Some(c) = special.chars().next() else { break };
+        if must_escape(c, SLASHES, UNICODE) {
+            escape(c, out);
+        } else {
+            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        rest = special.get(c.len_utf8()..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest.as_bytes());
 }
 
-#[derive(PartialEq, Clone, Copy)]
-enum State {
-    First,
-    Due,
-    Next,
-}
-
-impl PhpSink {
-    fn before(&mut self) {
-        match self.state {
-            State::Due => {}
-            State::First => self.new_line(),
-            State::Next => {
-                self.out.push(b',');
-                self.new_line();
+fn escape(c: char, out: &mut Vec<u8>) {
+    let short = match c {
+        '"' | '\\' | '/' => c,
+        '\n' => 'n',
+        '\r' => 'r',
+        '\t' => 't',
+        '\u{8}' => 'b',
+        '\u{c}' => 'f',
+        other => {
+            for unit in other.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
             }
+            return;
         }
-        self.state = State::Next;
-    }
-
-    fn new_line(&mut self) {
-        if let Some(spaces) = self.spelling.indent {
-            self.out.push(b'\n');
-            self.out.resize(self.out.len() + spaces * self.depth, b' ');
-        }
-    }
-
-    /// Whether a text needs escapes only where every JSON does.
-    fn is_usual(&self, text: &str) -> bool {
-        // The two line separators begin with this byte.
-        let beyond = || self.spelling.unicode || text.as_bytes().contains(&0xe2);
-        !self.spelling.slashes && (text.is_ascii() || !beyond())
-    }
-
-    fn quoted(&mut self, text: &str) {
-        self.out.push(b'"');
-        if self.is_usual(text) {
-            spell_into(text, &mut self.out);
-            return self.out.push(b'"');
-        }
-        let mut rest = text;
-        while let Some(at) = rest.bytes().position(|byte| may_escape(byte, self.spelling)) {
-            let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, ""));
-            self.out.extend_from_slice(plain.as_bytes());
-            let Some(c) = special.chars().next() else { break };
-            if must_escape(c, self.spelling) {
-                self.escape(c);
-            } else {
-                self.out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-            rest = special.get(c.len_utf8()..).unwrap_or_default();
-        }
-        self.out.extend_from_slice(rest.as_bytes());
-        self.out.push(b'"');
-    }
-
-    fn escape(&mut self, c: char) {
-        let short = match c {
-            '"' | '\\' | '/' => c,
-            '\n' => 'n',
-            '\r' => 'r',
-            '\t' => 't',
-            '\u{8}' => 'b',
-            '\u{c}' => 'f',
-            other => {
-                for unit in other.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(self.out, "\\u{unit:04x}");
-                }
-                return;
-            }
-        };
-        self.out.extend_from_slice(&[b'\\', short as u8]);
-    }
-
-    fn begin(&mut self, bracket: u8) {
-        self.before();
-        self.out.push(bracket);
-        self.depth += 1;
-        self.state = State::First;
-    }
-
-    fn end(&mut self, bracket: u8) {
-        self.depth = self.depth.saturating_sub(1);
-        if self.state == State::Next {
-            self.new_line();
-        }
-        self.out.push(bracket);
-        self.state = State::Next;
-    }
-
-    fn after_key(&mut self) {
-        self.out.extend_from_slice(if self.spelling.indent.is_some() { b": " } else { b":" });
-        self.state = State::Due;
-    }
-
-    /// A spelling that no text can stand for is kept.
-    fn spelled(&mut self, text: &JsonString) {
-        match (text.to_str(), text.escaped()) {
-            (Err(_), Some(spelling)) => {
-                self.out.push(b'"');
-                self.out.extend_from_slice(spelling.as_bytes());
-                self.out.push(b'"');
-            }
-            _ => self.quoted(&text.to_str_lossy()),
-        }
-    }
+    };
+    out.extend_from_slice(&[b'\\', short as u8]);
 }
 
 /// Whether a character that begins with this byte may have to be escaped: cheap, and never wrongly no.
-fn may_escape(byte: u8, spelling: Spelling) -> bool {
+fn may_escape(byte: u8, slashes: bool, unicode: bool) -> bool {
     match byte {
         b'"' | b'\\' | 0..=0x1f => true,
-        b'/' => spelling.slashes,
+        b'/' => slashes,
         // The two line separators begin so.
         0xe2 => true,
-        byte => byte >= 0xc0 && spelling.unicode,
+        byte => byte >= 0xc0 && unicode,
     }
 }
 
-fn must_escape(c: char, spelling: Spelling) -> bool {
+fn must_escape(c: char, slashes: bool, unicode: bool) -> bool {
     match c {
         '"' | '\\' | '\0'..='\u{1f}' => true,
-        '/' => spelling.slashes,
+        '/' => slashes,
         '\u{2028}' | '\u{2029}' => true,
-        c => !c.is_ascii() && spelling.unicode,
-    }
-}
-
-impl Sink for PhpSink {
-    fn null(&mut self) {
-        self.number("null");
-    }
-
-    fn bool(&mut self, value: bool) {
-        self.number(if value { "true" } else { "false" });
-    }
-
-    fn number(&mut self, text: &str) {
-        self.before();
-        self.out.extend_from_slice(text.as_bytes());
-    }
-
-    fn text(&mut self, text: &str) {
-        self.before();
-        self.quoted(text);
-    }
-
-    fn string(&mut self, text: &JsonString) {
-        self.before();
-        self.spelled(text);
-    }
-
-    fn begin_array(&mut self) {
-        self.begin(b'[');
-    }
-
-    fn end_array(&mut self) {
-        self.end(b']');
-    }
-
-    fn begin_object(&mut self) {
-        self.begin(b'{');
-    }
-
-    fn key(&mut self, key: &str) {
-        self.before();
-        self.quoted(key);
-        self.after_key();
-    }
-
-    fn spelled_key(&mut self, key: &JsonString) {
-        self.before();
-        self.spelled(key);
-        self.after_key();
-    }
-
-    fn end_object(&mut self) {
-        self.end(b'}');
+        c => !c.is_ascii() && unicode,
     }
 }
 

@@ -3,40 +3,40 @@
 use turnkeep_model::json::{Json, Number};
 use turnkeep_model::{Decimal, ExtraPart, Limits, Loss, Parent, Session, SessionId, ToolSpec};
 
-use super::map::{Draft, Form, Map, Rule, has_note, keep_as, keep_fields, left_at, text};
+use super::map::{Draft, Form, KeyRule, Map, has_note, keep_as, keep_fields, left_at, text};
 use super::words::{self, Generation};
 use super::{state, state_out};
 
-const FILE: Form = &[("header", Rule::Derived), ("definition", Rule::Derived), ("state", Rule::Derived)];
+const FILE: Form = &[("header", KeyRule::Derived), ("definition", KeyRule::Derived), ("state", KeyRule::Derived)];
 const HEADER: Form = &[
-    ("sessionId", Rule::Derived),
-    ("parentId", Rule::Null),
-    ("status", Rule::Derived),
-    ("version", Rule::Zero),
-    ("agentName", Rule::Derived),
-    ("agentLabel", Rule::Derived),
-    ("createdAt", Rule::Derived),
-    ("updatedAt", Rule::Derived),
+    ("sessionId", KeyRule::Derived),
+    ("parentId", KeyRule::Null),
+    ("status", KeyRule::Derived),
+    ("version", KeyRule::Zero),
+    ("agentName", KeyRule::Derived),
+    ("agentLabel", KeyRule::Derived),
+    ("createdAt", KeyRule::Derived),
+    ("updatedAt", KeyRule::Derived),
 ];
 const DEFINITION: Form = &[
-    ("name", Rule::Derived),
-    ("label", Rule::Derived),
-    ("description", Rule::Empty),
-    ("systemPrompt", Rule::Derived),
-    ("llmConfig", Rule::Null),
-    ("tools", Rule::Null),
-    ("toolsDeny", Rule::Null),
-    ("skills", Rule::Null),
-    ("budget", Rule::Null),
-    ("capabilities", Rule::List),
-    ("metadata", Rule::Null),
+    ("name", KeyRule::Derived),
+    ("label", KeyRule::Derived),
+    ("description", KeyRule::Empty),
+    ("systemPrompt", KeyRule::Derived),
+    ("llmConfig", KeyRule::Null),
+    ("tools", KeyRule::Null),
+    ("toolsDeny", KeyRule::Null),
+    ("skills", KeyRule::Null),
+    ("budget", KeyRule::Null),
+    ("capabilities", KeyRule::List),
+    ("metadata", KeyRule::Null),
 ];
 const BUDGET: Form = &[
-    ("maxSteps", Rule::Null),
-    ("maxTokens", Rule::Null),
-    ("maxSeconds", Rule::Null),
-    ("maxCost", Rule::Null),
-    ("deadline", Rule::Null),
+    ("maxSteps", KeyRule::Null),
+    ("maxTokens", KeyRule::Null),
+    ("maxSeconds", KeyRule::Null),
+    ("maxCost", KeyRule::Null),
+    ("deadline", KeyRule::Null),
 ];
 
 /// The name under which session files keep what only they have.

@@ -3,36 +3,36 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{ExtraPart, Options, ResponseFormat, ResponseKind};
 
-use super::map::{Draft, Form, Map, Rule};
+use super::map::{Draft, Form, KeyRule, Map};
 
 const CONFIG: Form = &[
-    ("apiUrl", Rule::Optional),
-    ("apiKey", Rule::Optional),
-    ("endpoint", Rule::Optional),
-    ("queryParams", Rule::Optional),
-    ("metadata", Rule::Optional),
-    ("model", Rule::Optional),
-    ("maxTokens", Rule::Optional),
-    ("contextLength", Rule::Optional),
-    ("maxOutputLength", Rule::Optional),
-    ("driver", Rule::Optional),
-    ("options", Rule::Optional),
-    ("pricing", Rule::Optional),
+    ("apiUrl", KeyRule::Optional),
+    ("apiKey", KeyRule::Optional),
+    ("endpoint", KeyRule::Optional),
+    ("queryParams", KeyRule::Optional),
+    ("metadata", KeyRule::Optional),
+    ("model", KeyRule::Optional),
+    ("maxTokens", KeyRule::Optional),
+    ("contextLength", KeyRule::Optional),
+    ("maxOutputLength", KeyRule::Optional),
+    ("driver", KeyRule::Optional),
+    ("options", KeyRule::Optional),
+    ("pricing", KeyRule::Optional),
 ];
 const OPTIONS: Form = &[
-    ("temperature", Rule::Optional),
-    ("top_p", Rule::Optional),
-    ("top_k", Rule::Optional),
-    ("presence_penalty", Rule::Optional),
-    ("frequency_penalty", Rule::Optional),
-    ("seed", Rule::Optional),
+    ("temperature", KeyRule::Optional),
+    ("top_p", KeyRule::Optional),
+    ("top_k", KeyRule::Optional),
+    ("presence_penalty", KeyRule::Optional),
+    ("frequency_penalty", KeyRule::Optional),
+    ("seed", KeyRule::Optional),
 ];
-const FORMAT: Form = &[("type", Rule::Optional), ("json_schema", Rule::Optional)];
+const FORMAT: Form = &[("type", KeyRule::Optional), ("json_schema", KeyRule::Optional)];
 const SCHEMA: Form = &[
-    ("name", Rule::Optional),
-    ("description", Rule::Optional),
-    ("schema", Rule::Optional),
-    ("strict", Rule::Optional),
+    ("name", KeyRule::Optional),
+    ("description", KeyRule::Optional),
+    ("schema", KeyRule::Optional),
+    ("strict", KeyRule::Optional),
 ];
 
 /// Takes the model's configuration. What only a connection needs stays as it is.

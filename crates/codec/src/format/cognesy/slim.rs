@@ -1,12 +1,14 @@
 //! Slim snapshots: the proposal and the two dialects that were released.
 
-use turnkeep_model::json::{Json, Number};
+use turnkeep_model::json::Json;
+use turnkeep_model::view::{STEPS_BEFORE, shifted, steps_before};
 use turnkeep_model::{Body, ExtraPart, Loss, LossKind, Parent, Part, Session, SessionId, Turn, Usage};
 
-use super::map::{Form, Map, Rule, keep_as};
-use super::message::{self, Style};
+use super::conversation::ConversationBuilder;
+use super::map::{Form, KeyRule, Map, keep_as};
+use super::message;
 use super::step_out::is_answered;
-use super::talk::Talk;
+use super::style::{self, Style};
 use super::words::{self, Generation};
 use super::{FORMAT, continuation};
 
@@ -41,9 +43,9 @@ impl Dialect {
 
     pub(super) fn style(self) -> &'static Style {
         match self {
-            Dialect::Proposal => &message::PROPOSAL,
-            Dialect::V1 => &message::SLIM_V1,
-            Dialect::January => &message::SLIM_JANUARY,
+            Dialect::Proposal => &style::PROPOSAL,
+            Dialect::V1 => &style::SLIM_V1,
+            Dialect::January => &style::SLIM_JANUARY,
         }
     }
 
@@ -80,53 +82,54 @@ impl Dialect {
 }
 
 const RELEASED: Form = &[
-    ("agent_id", Rule::Null),
-    ("parent_agent_id", Rule::Null),
-    ("status", Rule::Optional),
-    ("step_count", Rule::Derived),
-    ("usage", Rule::Derived),
-    ("execution", Rule::Derived),
-    ("messages", Rule::List),
-    ("steps", Rule::List),
-    ("last_continuation", Rule::Null),
-    ("metadata", Rule::List),
+    ("agent_id", KeyRule::Null),
+    ("parent_agent_id", KeyRule::Null),
+    ("status", KeyRule::Optional),
+    ("step_count", KeyRule::Derived),
+    ("usage", KeyRule::Derived),
+    ("execution", KeyRule::Derived),
+    ("messages", KeyRule::List),
+    ("steps", KeyRule::List),
+    ("last_continuation", KeyRule::Null),
+    ("metadata", KeyRule::List),
 ];
 const PROPOSAL: Form = &[
-    ("agent_id", Rule::Null),
-    ("parent_agent_id", Rule::Null),
-    ("status", Rule::Optional),
-    ("step_count", Rule::Derived),
-    ("usage", Rule::Derived),
-    ("execution", Rule::Derived),
-    ("messages", Rule::List),
-    ("steps", Rule::List),
-    ("last_continuation", Rule::Null),
-    ("metadata", Rule::Map),
+    ("agent_id", KeyRule::Null),
+    ("parent_agent_id", KeyRule::Null),
+    ("status", KeyRule::Optional),
+    ("step_count", KeyRule::Derived),
+    ("usage", KeyRule::Derived),
+    ("execution", KeyRule::Derived),
+    ("messages", KeyRule::List),
+    ("steps", KeyRule::List),
+    ("last_continuation", KeyRule::Null),
+    ("metadata", KeyRule::Map),
 ];
 const STARTED: Form =
-    &[("started_at", Rule::Optional), ("updated_at", Rule::Optional), ("cumulative_seconds", Rule::Optional)];
-const CREATED: Form = &[("created_at", Rule::Optional), ("updated_at", Rule::Optional)];
-pub(super) const TOTALS: Form = &[("prompt", Rule::Zero), ("completion", Rule::Zero), ("total", Rule::Derived)];
-pub(super) const STEP_TOTAL: Form = &[("total", Rule::Zero)];
+    &[("started_at", KeyRule::Optional), ("updated_at", KeyRule::Optional), ("cumulative_seconds", KeyRule::Optional)];
+const CREATED: Form = &[("created_at", KeyRule::Optional), ("updated_at", KeyRule::Optional)];
+pub(super) const TOTALS: Form =
+    &[("prompt", KeyRule::Zero), ("completion", KeyRule::Zero), ("total", KeyRule::Derived)];
+pub(super) const STEP_TOTAL: Form = &[("total", KeyRule::Zero)];
 pub(super) const STEP: Form = &[
-    ("step_number", Rule::Derived),
-    ("type", Rule::Derived),
-    ("has_tool_calls", Rule::Derived),
-    ("finish_reason", Rule::Null),
-    ("errors", Rule::Derived),
-    ("usage", Rule::Derived),
-    ("duration_ms", Rule::Optional),
-    ("tool_calls", Rule::Derived),
+    ("step_number", KeyRule::Derived),
+    ("type", KeyRule::Derived),
+    ("has_tool_calls", KeyRule::Derived),
+    ("finish_reason", KeyRule::Null),
+    ("errors", KeyRule::Derived),
+    ("usage", KeyRule::Derived),
+    ("duration_ms", KeyRule::Optional),
+    ("tool_calls", KeyRule::Derived),
 ];
 
 /// The note on a turn that says whether a snapshot lists it as a step.
 const STEP_NOTE: &str = "step";
 
 /// The note on how many steps there were before those that a session holds.
-const BEFORE_NOTE: &str = "before";
+const BEFORE_NOTE: &str = STEPS_BEFORE.1;
 
 /// The name under which slim snapshots keep what only they have.
-pub(super) const PART: &str = "cognesy.slim";
+pub(super) const PART: &str = STEPS_BEFORE.0;
 
 /// What stands for a tool's answer that was left out.
 pub(super) const OMITTED: &str = "[tool result omitted]";
@@ -224,9 +227,9 @@ pub(super) fn sum(usage: &Usage) -> u64 {
 fn messages(map: &mut Map, session: &mut Session, dialect: Dialect) -> Vec<Loss> {
     let items = map.list("messages").unwrap_or_default();
     let stored = items.into_iter().map(|item| (message::SECTION.to_owned(), item)).collect();
-    let mut talk = Talk::default();
-    talk.all(stored, Vec::new(), dialect.style());
-    talk.finish(session, dialect.generation())
+    let mut conversation = ConversationBuilder::default();
+    conversation.all(stored, Vec::new(), dialect.style());
+    conversation.finish(session, dialect.generation())
 }
 
 /// Ties the steps to the newest answers; steps whose answers are gone stay as they are.
@@ -276,7 +279,7 @@ fn take_before(map: &mut Map, session: &mut Session, answers: u64) {
 
 /// How many steps a session had before those it holds, because it was restored from a snapshot.
 pub(super) fn before(session: &Session) -> u64 {
-    session.extra.spelling(PART, BEFORE_NOTE).and_then(super::map::whole).unwrap_or(0)
+    steps_before(session)
 }
 
 fn mark(session: &mut Session, listed: &[usize]) {
@@ -317,45 +320,7 @@ fn step(item: Json, turn: &mut Turn, number: usize, dialect: Dialect) {
     keep_as(&mut turn.extra, PART, part);
 }
 
-/// A plain decimal with its point moved, so that moving it back gives the same text.
-pub(super) fn shifted(number: &str, places: i32) -> Option<Number> {
-    let digits = number.strip_prefix('-').unwrap_or(number);
-    if !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-        return None;
-    }
-    let sign = if digits.len() == number.len() { "" } else { "-" };
-    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
-    let point = whole.len() as i32 + places;
-    let all = format!("{whole}{part}");
-    let all = format!("{}{all}", "0".repeat(usize::try_from(1 - point).unwrap_or(0)));
-    let point = usize::try_from(point.max(1)).unwrap_or(1);
-    let all = format!("{all}{}", "0".repeat(point.saturating_sub(all.len())));
-    let (whole, part) = all.split_at(point);
-    let trimmed = whole.trim_start_matches('0');
-    let whole = if trimmed.is_empty() { "0" } else { trimmed };
-    let dot = if part.is_empty() { "" } else { "." };
-    Number::parse(&format!("{sign}{whole}{dot}{part}"))
-}
-
 /// The word of a note of a turn on its place among the steps.
 pub(super) fn noted(turn: &Turn) -> Option<bool> {
     turn.extra.spelling(PART, STEP_NOTE).and_then(Json::as_bool)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn milliseconds_become_seconds_and_come_back() {
-        for (milliseconds, seconds) in
-            [("1250.5", "1.2505"), ("250.0", "0.2500"), ("7", "0.007"), ("0.5", "0.0005"), ("0", "0.000")]
-        {
-            let made = shifted(milliseconds, -3).unwrap();
-            assert_eq!(made.as_str(), seconds);
-            assert_eq!(shifted(made.as_str(), 3).unwrap().as_str(), milliseconds);
-        }
-        assert_eq!(shifted("2", 3).unwrap().as_str(), "2000");
-        assert_eq!(shifted("1e3", 3), None);
-    }
 }

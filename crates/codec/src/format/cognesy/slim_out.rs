@@ -5,7 +5,7 @@ use turnkeep_model::{Block, Body, Session, Turn, Usage};
 
 use super::map::{Draft, part, word};
 use super::message_out;
-use super::slim::{Dialect, PART, STEP, STEP_TOTAL, TOTALS, answers, before, noted, shifted, sum};
+use super::slim::{Dialect, PART, STEP, STEP_TOTAL, TOTALS, answers, before, noted, sum};
 use super::{continuation, words};
 
 /// The turns that a snapshot lists as steps.
@@ -102,7 +102,7 @@ pub(super) fn summed(session: &Session) -> Usage {
     let mut sum = Usage::default();
     for turn in &session.turns {
         // A step's own total is not split into what was sent and answered.
-        sum.add(&Usage { total: None, extra: Default::default(), ..turn.usage.clone() });
+        sum += &Usage { total: None, extra: Default::default(), ..turn.usage.clone() };
     }
     sum
 }
@@ -148,7 +148,7 @@ fn step(turn: &Turn, number: usize, dialect: Dialect) -> Json {
     draft.nest("usage", usage.finish(STEP_TOTAL, part(&turn.usage.extra), ""));
     if dialect == Dialect::Proposal {
         let seconds = turn.timing.seconds.as_ref();
-        draft.put_some("duration_ms", seconds.and_then(|seconds| shifted(seconds.as_str(), 3)));
+        draft.put_some("duration_ms", seconds.and_then(|seconds| turnkeep_model::view::shifted(seconds.as_str(), 3)));
     }
     draft.finish(STEP, turn.extra.part(PART), "")
 }

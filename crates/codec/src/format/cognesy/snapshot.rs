@@ -3,27 +3,27 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{ExtraPart, Loss, Parent, Session, SessionId};
 
-use super::map::{Draft, Form, Map, Rule, keep_as, word};
-use super::message;
+use super::conversation::ConversationBuilder;
+use super::map::{Draft, Form, KeyRule, Map, keep_as, word};
 use super::message_out;
 use super::slim::truncated;
 use super::state_out::stored;
 use super::store;
-use super::talk::Talk;
+use super::style;
 use super::words::{self, Generation};
 
 /// The version that is read and written.
 pub(super) const VERSION: u64 = 1;
 
 const SNAPSHOT: Form = &[
-    ("version", Rule::Derived),
-    ("agent_id", Rule::Null),
-    ("parent_agent_id", Rule::Null),
-    ("status", Rule::Optional),
-    ("metadata", Rule::List),
-    ("messageStore", Rule::Optional),
-    ("message_store", Rule::Optional),
-    ("messages", Rule::Optional),
+    ("version", KeyRule::Derived),
+    ("agent_id", KeyRule::Null),
+    ("parent_agent_id", KeyRule::Null),
+    ("status", KeyRule::Optional),
+    ("metadata", KeyRule::List),
+    ("messageStore", KeyRule::Optional),
+    ("message_store", KeyRule::Optional),
+    ("messages", KeyRule::Optional),
 ];
 
 /// The keys under which the messages may stand.
@@ -55,9 +55,9 @@ pub(super) fn read(document: Json) -> (Session, Vec<Loss>) {
         }
         let stored = store::take(&mut map, found.unwrap_or("messageStore"), "messageStore", &mut part);
         map.leave(&mut part, "");
-        let mut talk = Talk::default();
-        talk.all(stored, Vec::new(), &message::OLD);
-        losses.extend(talk.finish(&mut session, Generation::January));
+        let mut conversation = ConversationBuilder::default();
+        conversation.all(stored, Vec::new(), &style::OLD);
+        losses.extend(conversation.finish(&mut session, Generation::January));
     }
     keep_as(&mut session.extra, PART, part);
     (session, losses)
@@ -77,7 +77,7 @@ pub(super) fn write(session: &Session) -> Json {
     let groups = message_out::groups(session, |_| false);
     let place = word(notes, STORE_NOTE);
     let as_list = matches!(place.as_deref(), Some("messages" | "list" | "none"));
-    let messages = stored(&groups, !as_list, |group| message_out::write(group, &message::OLD, Object::new()));
+    let messages = stored(&groups, !as_list, |group| message_out::write(group, &style::OLD, Object::new()));
     let key = match place.as_deref() {
         Some("message_store") => "message_store",
         Some("messages" | "none") => "messages",

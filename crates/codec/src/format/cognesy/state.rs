@@ -3,78 +3,79 @@
 use turnkeep_model::json::Json;
 use turnkeep_model::{ExtraPart, Loss, Parent, Run, RunId, Session, SessionId, StopReason};
 
-use super::map::{Form, Map, Rule, keep_as, keep_fields, text};
-use super::message::{self, Style};
+use super::conversation::ConversationBuilder;
+use super::map::{Form, KeyRule, Map, keep_as, keep_fields, text};
+use super::message;
 use super::step::Step;
 use super::store::{self, Stored};
-use super::talk::Talk;
+use super::style::{self, Style};
 use super::words::{self, Generation};
 use super::{FORMAT, continuation, settings, state_out};
 
 pub(super) const STATE_V2: Form = &[
-    ("agentId", Rule::Null),
-    ("parentAgentId", Rule::Null),
-    ("createdAt", Rule::Optional),
-    ("updatedAt", Rule::Optional),
-    ("context", Rule::Derived),
-    ("llmConfig", Rule::Null),
-    ("executionCount", Rule::Derived),
-    ("execution", Rule::Null),
+    ("agentId", KeyRule::Null),
+    ("parentAgentId", KeyRule::Null),
+    ("createdAt", KeyRule::Optional),
+    ("updatedAt", KeyRule::Optional),
+    ("context", KeyRule::Derived),
+    ("llmConfig", KeyRule::Null),
+    ("executionCount", KeyRule::Derived),
+    ("execution", KeyRule::Null),
 ];
 pub(super) const STATE_JANUARY: Form = &[
-    ("agentId", Rule::Null),
-    ("parentAgentId", Rule::Null),
-    ("createdAt", Rule::Optional),
-    ("updatedAt", Rule::Optional),
-    ("metadata", Rule::List),
-    ("cachedContext", Rule::Derived),
-    ("messageStore", Rule::Derived),
-    ("execution", Rule::Null),
+    ("agentId", KeyRule::Null),
+    ("parentAgentId", KeyRule::Null),
+    ("createdAt", KeyRule::Optional),
+    ("updatedAt", KeyRule::Optional),
+    ("metadata", KeyRule::List),
+    ("cachedContext", KeyRule::Derived),
+    ("messageStore", KeyRule::Derived),
+    ("execution", KeyRule::Null),
 ];
 pub(super) const STATE_V1: Form = &[
-    ("agentId", Rule::Null),
-    ("parentAgentId", Rule::Null),
-    ("currentStepStartedAt", Rule::Null),
-    ("executionStartedAt", Rule::Null),
-    ("metadata", Rule::List),
-    ("cachedContext", Rule::Derived),
-    ("usage", Rule::Derived),
-    ("messageStore", Rule::List),
-    ("stateInfo", Rule::Derived),
-    ("currentStep", Rule::Null),
-    ("status", Rule::Optional),
-    ("steps", Rule::List),
+    ("agentId", KeyRule::Null),
+    ("parentAgentId", KeyRule::Null),
+    ("currentStepStartedAt", KeyRule::Null),
+    ("executionStartedAt", KeyRule::Null),
+    ("metadata", KeyRule::List),
+    ("cachedContext", KeyRule::Derived),
+    ("usage", KeyRule::Derived),
+    ("messageStore", KeyRule::List),
+    ("stateInfo", KeyRule::Derived),
+    ("currentStep", KeyRule::Null),
+    ("status", KeyRule::Optional),
+    ("steps", KeyRule::List),
 ];
 pub(super) const CONTEXT: Form = &[
-    ("metadata", Rule::List),
-    ("systemPrompt", Rule::Empty),
-    ("responseFormat", Rule::List),
-    ("messageStore", Rule::Derived),
+    ("metadata", KeyRule::List),
+    ("systemPrompt", KeyRule::Empty),
+    ("responseFormat", KeyRule::List),
+    ("messageStore", KeyRule::Derived),
 ];
 pub(super) const EXECUTION_V2: Form = &[
-    ("executionId", Rule::Optional),
-    ("status", Rule::Optional),
-    ("startedAt", Rule::Optional),
-    ("completedAt", Rule::Null),
-    ("stepExecutions", Rule::List),
-    ("continuation", Rule::Derived),
-    ("currentStepStartedAt", Rule::Null),
-    ("currentStep", Rule::Null),
+    ("executionId", KeyRule::Optional),
+    ("status", KeyRule::Optional),
+    ("startedAt", KeyRule::Optional),
+    ("completedAt", KeyRule::Null),
+    ("stepExecutions", KeyRule::List),
+    ("continuation", KeyRule::Derived),
+    ("currentStepStartedAt", KeyRule::Null),
+    ("currentStep", KeyRule::Null),
 ];
 pub(super) const EXECUTION_JANUARY: Form = &[
-    ("executionId", Rule::Optional),
-    ("status", Rule::Optional),
-    ("startedAt", Rule::Optional),
-    ("completedAt", Rule::Null),
-    ("stepExecutions", Rule::List),
-    ("currentExecution", Rule::Null),
-    ("currentStep", Rule::Null),
+    ("executionId", KeyRule::Optional),
+    ("status", KeyRule::Optional),
+    ("startedAt", KeyRule::Optional),
+    ("completedAt", KeyRule::Null),
+    ("stepExecutions", KeyRule::List),
+    ("currentExecution", KeyRule::Null),
+    ("currentStep", KeyRule::Null),
 ];
 pub(super) const STATE_INFO: Form = &[
-    ("id", Rule::Optional),
-    ("startedAt", Rule::Optional),
-    ("updatedAt", Rule::Optional),
-    ("cumulativeExecutionSeconds", Rule::Optional),
+    ("id", KeyRule::Optional),
+    ("startedAt", KeyRule::Optional),
+    ("updatedAt", KeyRule::Optional),
+    ("cumulativeExecutionSeconds", KeyRule::Optional),
 ];
 
 /// The note that the current step is the last one of the list.
@@ -110,9 +111,9 @@ pub(super) fn read(document: Json, generation: Generation) -> (Session, Vec<Loss
 pub(super) fn read_messages(items: Vec<Json>) -> (Session, Vec<Loss>) {
     let mut session = Session::default();
     let stored: Stored = items.into_iter().map(|item| (message::SECTION.to_owned(), item)).collect();
-    let mut talk = Talk::default();
-    talk.all(stored, Vec::new(), &message::V2);
-    let losses = talk.finish(&mut session, Generation::V2);
+    let mut conversation = ConversationBuilder::default();
+    conversation.all(stored, Vec::new(), &style::V2);
+    let losses = conversation.finish(&mut session, Generation::V2);
     (session, losses)
 }
 
@@ -131,7 +132,7 @@ impl Reading {
             settings::take_config(&mut map, &mut self.session.options, &mut self.part);
             map.derived("executionCount", &Json::from(self.session.runs.len() as u64));
         }
-        self.talk(prompt, stored, steps);
+        self.conversation(prompt, stored, steps);
         map.leave(&mut self.part, "");
     }
 
@@ -257,13 +258,13 @@ impl Reading {
         items.into_iter().filter_map(|item| Step::read(item, self.generation).ok()).collect()
     }
 
-    fn talk(&mut self, prompt: Option<String>, stored: Stored, steps: Vec<Step>) {
-        let mut talk = Talk::default();
-        let style: &Style = if self.generation == Generation::V2 { &message::V2 } else { &message::OLD };
+    fn conversation(&mut self, prompt: Option<String>, stored: Stored, steps: Vec<Step>) {
+        let mut conversation = ConversationBuilder::default();
+        let style: &Style = if self.generation == Generation::V2 { &style::V2 } else { &style::OLD };
         let has_prompt = prompt.is_some();
-        prompt.into_iter().for_each(|text| talk.prompt(text));
-        talk.all(stored, steps, style);
-        self.losses.extend(talk.finish(&mut self.session, self.generation));
+        prompt.into_iter().for_each(|text| conversation.prompt(text));
+        conversation.all(stored, steps, style);
+        self.losses.extend(conversation.finish(&mut self.session, self.generation));
         if self.generation == Generation::V2 && !has_prompt {
             self.mark_prompt();
         }

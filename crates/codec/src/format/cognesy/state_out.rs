@@ -3,14 +3,14 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, Extra, ExtraPart, MessageKey, Session};
 
+use super::conversation;
 use super::map::{Draft, has_note, note, text, word};
-use super::message::{self, Style};
 use super::message_out::{self, Group};
 use super::state::{CONTEXT, CURRENT, EXECUTION_JANUARY, EXECUTION_V2, STATE_INFO, STATE_JANUARY, STATE_V1, STATE_V2};
 use super::step::Step;
 use super::step_out::{self, Writer};
 use super::store::{self, Stored};
-use super::talk;
+use super::style::{self, Style};
 use super::words::{self, Generation};
 use super::{continuation, settings};
 
@@ -58,7 +58,7 @@ pub(super) fn write_in_session(session: &Session) -> Json {
 /// The messages of a session as a bare list.
 pub(super) fn write_messages(session: &Session) -> Json {
     let groups = message_out::groups(session, |_| false);
-    Json::Array(groups.iter().map(|group| message_out::write(group, &message::V2, Object::new())).collect())
+    Json::Array(groups.iter().map(|group| message_out::write(group, &style::V2, Object::new())).collect())
 }
 
 struct Writing<'a> {
@@ -145,7 +145,7 @@ impl<'a> Writing<'a> {
     }
 
     fn style(&self) -> &'static Style {
-        if self.generation == Generation::V2 { &message::V2 } else { &message::OLD }
+        if self.generation == Generation::V2 { &style::V2 } else { &style::OLD }
     }
 
     fn stored(&self) -> Stored {
@@ -158,10 +158,10 @@ impl<'a> Writing<'a> {
     }
 
     fn tags(&self, group: &Group<'_>) -> Object {
-        let wanted = |block: &Block| talk::is_output(block) && note(&block.message.extra, "tags").is_none();
+        let wanted = |block: &Block| conversation::is_output(block) && note(&block.message.extra, "tags").is_none();
         let is_output = self.generation == Generation::V2 && group.first().is_some_and(wanted);
         let turn = self.session.turns.get(group.turn).filter(|_| is_output);
-        turn.and_then(|turn| talk::tags(turn, self.agent().as_deref())).unwrap_or_default()
+        turn.and_then(|turn| conversation::tags(turn, self.agent().as_deref())).unwrap_or_default()
     }
 
     fn context(&self, stored: Stored) -> Json {

@@ -1,78 +1,78 @@
 //! Steps of an execution, from the document.
 
-use turnkeep_model::json::{self, Json, Node};
-use turnkeep_model::status::TurnError;
-use turnkeep_model::{
-    Author, Block, Body, CallId, Data, Extra, ExtraPart, Part, Reasoning, Text, ToolCall, ToolResult, Turn, TurnId,
-};
+use turnkeep_model::json::Json;
+use turnkeep_model::{Author, Block, Body, ExtraPart, Reasoning, ToolCall, Turn, TurnId};
 
-use super::FORMAT;
-use super::call::{self, Shape};
+use super::call;
 use super::continuation;
-use super::map::{Form, Map, Rule, keep_as, text};
+use super::execution::{Lists, errors, execution};
+use super::map::{Form, KeyRule, Map, keep_as, text};
 use super::message::Messages;
-use super::php::Spelling;
 use super::words::{self, Generation};
 
 pub(super) const EXECUTED_V2: Form = &[
-    ("id", Rule::Derived),
-    ("step", Rule::Derived),
-    ("continuation", Rule::Derived),
-    ("startedAt", Rule::Optional),
-    ("completedAt", Rule::Optional),
-    ("duration", Rule::Optional),
+    ("id", KeyRule::Derived),
+    ("step", KeyRule::Derived),
+    ("continuation", KeyRule::Derived),
+    ("startedAt", KeyRule::Optional),
+    ("completedAt", KeyRule::Optional),
+    ("duration", KeyRule::Optional),
 ];
 pub(super) const EXECUTED_JANUARY: Form = &[
-    ("id", Rule::Derived),
-    ("stepNumber", Rule::Derived),
-    ("step", Rule::Derived),
-    ("outcome", Rule::Null),
-    ("startedAt", Rule::Optional),
-    ("completedAt", Rule::Optional),
-    ("duration", Rule::Optional),
+    ("id", KeyRule::Derived),
+    ("stepNumber", KeyRule::Derived),
+    ("step", KeyRule::Derived),
+    ("outcome", KeyRule::Null),
+    ("startedAt", KeyRule::Optional),
+    ("completedAt", KeyRule::Optional),
+    ("duration", KeyRule::Optional),
 ];
 pub(super) const STEP: Form = &[
-    ("id", Rule::Optional),
-    ("inputMessages", Rule::List),
-    ("outputMessages", Rule::List),
-    ("toolExecutions", Rule::List),
-    ("errors", Rule::List),
-    ("inferenceResponse", Rule::Derived),
+    ("id", KeyRule::Optional),
+    ("inputMessages", KeyRule::List),
+    ("outputMessages", KeyRule::List),
+    ("toolExecutions", KeyRule::List),
+    ("errors", KeyRule::List),
+    ("inferenceResponse", KeyRule::Derived),
 ];
 pub(super) const STEP_V1: Form = &[
-    ("stepInfo", Rule::Derived),
-    ("inputMessages", Rule::List),
-    ("outputMessages", Rule::List),
-    ("toolCalls", Rule::Derived),
-    ("toolExecutions", Rule::List),
-    ("errors", Rule::List),
-    ("usage", Rule::Derived),
-    ("inferenceResponse", Rule::Derived),
-    ("stepType", Rule::Derived),
+    ("stepInfo", KeyRule::Derived),
+    ("inputMessages", KeyRule::List),
+    ("outputMessages", KeyRule::List),
+    ("toolCalls", KeyRule::Derived),
+    ("toolExecutions", KeyRule::List),
+    ("errors", KeyRule::List),
+    ("usage", KeyRule::Derived),
+    ("inferenceResponse", KeyRule::Derived),
+    ("stepType", KeyRule::Derived),
 ];
-pub(super) const STEP_INFO: Form = &[("id", Rule::Optional), ("createdAt", Rule::Optional)];
+pub(super) const STEP_INFO: Form = &[("id", KeyRule::Optional), ("createdAt", KeyRule::Optional)];
 pub(super) const RESPONSE: Form = &[
-    ("content", Rule::Derived),
-    ("finishReason", Rule::Empty),
-    ("toolCalls", Rule::Derived),
-    ("reasoningContent", Rule::Empty),
-    ("usage", Rule::Derived),
-    ("responseData", Rule::Derived),
-    ("isPartial", Rule::False),
-    ("id", Rule::Optional),
-    ("createdAt", Rule::Optional),
-    ("updatedAt", Rule::Optional),
+    ("content", KeyRule::Derived),
+    ("finishReason", KeyRule::Empty),
+    ("toolCalls", KeyRule::Derived),
+    ("reasoningContent", KeyRule::Empty),
+    ("usage", KeyRule::Derived),
+    ("responseData", KeyRule::Derived),
+    ("isPartial", KeyRule::False),
+    ("id", KeyRule::Optional),
+    ("createdAt", KeyRule::Optional),
+    ("updatedAt", KeyRule::Optional),
 ];
-pub(super) const DATA: Form =
-    &[("statusCode", Rule::Zero), ("body", Rule::Empty), ("headers", Rule::List), ("isStreamed", Rule::False)];
-pub(super) const ERROR: Form = &[("message", Rule::Empty), ("class", Rule::Optional)];
+pub(super) const DATA: Form = &[
+    ("statusCode", KeyRule::Zero),
+    ("body", KeyRule::Empty),
+    ("headers", KeyRule::List),
+    ("isStreamed", KeyRule::False),
+];
+pub(super) const ERROR: Form = &[("message", KeyRule::Empty), ("class", KeyRule::Optional)];
 pub(super) const EXECUTION: Form = &[
-    ("id", Rule::Optional),
-    ("tool_call", Rule::Derived),
-    ("result", Rule::Null),
-    ("error", Rule::Null),
-    ("startedAt", Rule::Optional),
-    ("completedAt", Rule::Optional),
+    ("id", KeyRule::Optional),
+    ("tool_call", KeyRule::Derived),
+    ("result", KeyRule::Null),
+    ("error", KeyRule::Null),
+    ("startedAt", KeyRule::Optional),
+    ("completedAt", KeyRule::Optional),
 ];
 
 /// The path of a step in what its turn keeps.
@@ -314,144 +314,4 @@ pub(super) fn step_calls(turn: &Turn, id_last: bool) -> Json {
         _ => None,
     };
     Json::Array(turn.blocks.iter().filter_map(call).collect())
-}
-
-fn errors(step: &mut Map) -> Vec<TurnError> {
-    let read = |item: &Json| {
-        let mut map = Map::open(item.clone(), ERROR).ok()?;
-        let mut made = TurnError {
-            message: map.text("message").unwrap_or_default(),
-            class: map.text("class"),
-            ..TurnError::default()
-        };
-        map.leave(made.extra.part_mut(FORMAT), "");
-        made.extra.tidy();
-        Some(made)
-    };
-    step.take("errors", |value| value.as_array()?.iter().map(read).collect()).unwrap_or_default()
-}
-
-fn execution(item: Json, blocks: &mut [Block], messages: &mut Messages) -> Option<(Block, Block)> {
-    let mut map = Map::open(item, EXECUTION).ok()?;
-    let item = map.remove("tool_call").unwrap_or_default();
-    let (made, mut extra) = call::read(item.clone(), Shape::Plain, || messages.mint()).ok()?;
-    let mut found = blocks.iter_mut().find(|block| match &block.body {
-        Body::ToolCall(call) => call.call == made.call,
-        _ => false,
-    });
-    if let Some((block, Body::ToolCall(call))) = found.as_mut().map(|block| (&mut block.extra, &block.body)) {
-        if call::in_step(call, false) != item {
-            map.restore("tool_call", item);
-        }
-        let part = block.part_mut(FORMAT);
-        part.spelling.set("executed", true);
-        map.leave(part, "execution");
-        return None;
-    }
-    let id = made.call.clone();
-    let mut result_extra = Extra::NONE;
-    let result = result(id, &mut map, result_extra.part_mut(FORMAT));
-    let part = extra.part_mut(FORMAT);
-    part.spelling.set("place", "step");
-    map.leave(part, "execution");
-    Some((
-        Block { extra, ..Block::new(Author::Assistant, made) },
-        Block { extra: result_extra, ..Block::new(Author::Tool, result) },
-    ))
-}
-
-fn result(call: CallId, map: &mut Map, part: &mut ExtraPart) -> ToolResult {
-    part.spelling.set("place", "step");
-    let error = map.text("error");
-    let is_error = error.is_some().then_some(true);
-    let encoded = map.take("result", text);
-    let parts = match encoded {
-        None => Vec::new(),
-        Some(encoded) => match decoded(&encoded) {
-            Some(part) => vec![part],
-            None => {
-                part.spelling.set("result", "text");
-                vec![Part::Text(Text { text: encoded })]
-            }
-        },
-    };
-    ToolResult { call, name: None, parts, error, is_error, outcome: None }
-}
-
-/// What a result says that the program encoded as JSON, if encoding it again gives the same text.
-fn decoded(encoded: &str) -> Option<Part> {
-    let value = json::parse(encoded).ok().map(Node::into_json)?;
-    if Spelling::PLAIN.line(&value) != encoded {
-        return None;
-    }
-    Some(match text(&value) {
-        Some(text) => Part::Text(Text { text }),
-        None => Part::Data(Data { json: value }),
-    })
-}
-
-/// The messages of a store, to which steps refer instead of repeating them.
-#[derive(Debug, Default)]
-pub(super) struct Lists<'a> {
-    messages: Vec<&'a Json>,
-    by_id: std::collections::HashMap<String, usize>,
-}
-
-impl<'a> Lists<'a> {
-    /// The messages of a store in order.
-    pub(super) fn new(messages: impl Iterator<Item = &'a Json>) -> Lists<'a> {
-        let id = |message: &Json| message.as_object().and_then(|fields| fields.get("id")).and_then(text);
-        let messages: Vec<&Json> = messages.collect();
-        let by_id = messages.iter().enumerate().filter_map(|(at, message)| id(message).map(|id| (id, at))).collect();
-        Lists { messages, by_id }
-    }
-
-    /// Takes a list, and says which messages it repeats; a list that holds others stays as it is.
-    fn take(&self, step: &mut Map, key: &str) -> Option<Json> {
-        let Some(Json::Array(items)) = step.get(key) else { return None };
-        if items.is_empty() {
-            return None;
-        }
-        let note = if self.begin_with(items) {
-            Json::from(items.len() as u64)
-        } else {
-            Json::Array(items.iter().map(|item| self.place(item)).collect::<Option<Vec<_>>>()?)
-        };
-        step.remove(key);
-        Some(note)
-    }
-
-    fn begin_with(&self, items: &[Json]) -> bool {
-        items.len() <= self.messages.len() && self.messages.iter().zip(items).all(|(stored, item)| *stored == item)
-    }
-
-    /// The place of a message in the store: a number, or as a text where the store has a step's tags on it.
-    fn place(&self, item: &Json) -> Option<Json> {
-        let id = item.as_object()?.get("id").and_then(text)?;
-        let at = *self.by_id.get(&id)?;
-        let stored = self.messages.get(at)?;
-        if *stored == item {
-            return Some(Json::from(at as u64));
-        }
-        (untagged(stored) == *item).then(|| Json::from(at.to_string()))
-    }
-}
-
-/// The keys that a step adds to the metadata of its messages.
-pub(super) const TAGS: [&str; 4] = ["step_id", "execution_id", "agent_id", "is_trace"];
-
-/// A message without the tags of its step.
-pub(super) fn untagged(message: &Json) -> Json {
-    let Json::Object(fields) = message else { return message.clone() };
-    let mut fields = fields.clone();
-    if let Some(Json::Object(metadata)) = fields.get("_metadata") {
-        let mut metadata = metadata.clone();
-        metadata.retain(|key, _| !TAGS.contains(&&*key.to_str_lossy()));
-        if metadata.is_empty() {
-            fields.remove("_metadata");
-        } else {
-            fields.set("_metadata", metadata);
-        }
-    }
-    Json::Object(fields)
 }

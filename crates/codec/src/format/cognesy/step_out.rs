@@ -6,6 +6,7 @@ use turnkeep_model::{Block, Body, ExtraPart, Options, Part, Session, Timing, Too
 
 use super::call;
 use super::continuation;
+use super::execution;
 use super::map::{Draft, has_note, note, part, word};
 use super::php::Spelling;
 use super::step::{self, DATA, ERROR, EXECUTED_JANUARY, EXECUTED_V2, EXECUTION, RESPONSE, STEP, STEP_INFO, STEP_V1};
@@ -158,7 +159,7 @@ impl Writer<'_> {
             Json::Number(number) => self.stored(number.as_u64()? as usize).cloned(),
             Json::String(text) => {
                 let at: usize = text.to_str().ok()?.parse().ok()?;
-                self.stored(at).map(step::untagged)
+                self.stored(at).map(execution::untagged)
             }
             _ => None,
         };

@@ -3,17 +3,17 @@
 use turnkeep_model::ExtraPart;
 use turnkeep_model::json::{Json, Object};
 
-use super::map::{Draft, Form, Map, Rule, keep_fields, keep_keys};
+use super::map::{Draft, Form, KeyRule, Map, keep_fields, keep_keys};
 use super::message::{SECTION, SUMMARY};
 
-const STORE: Form = &[("sections", Rule::List), ("parameters", Rule::List)];
-const SECTION_FORM: Form = &[("name", Rule::Derived), ("messages", Rule::List)];
+const STORE: Form = &[("sections", KeyRule::List), ("parameters", KeyRule::List)];
+const SECTION_FORM: Form = &[("name", KeyRule::Derived), ("messages", KeyRule::List)];
 
 /// The note on the order of the sections.
 const ORDER: &str = "sections";
 
 /// Where fields of a section are kept, under its name.
-const FIELDS: &str = "#sections";
+pub(super) const FIELDS: &str = "#sections";
 
 /// The messages of a store with the section of each, in the order in which a model sees them.
 pub(super) type Stored = Vec<(String, Json)>;

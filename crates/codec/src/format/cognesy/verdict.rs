@@ -1,4 +1,4 @@
-//! What the program refuses: as its own verdict, or as doubts about a document that is read all the same.
+//! What the program refuses: as its own verdict, or as rejections about a document that is read all the same.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -9,7 +9,7 @@ use super::words::{self, Generation};
 
 /// One thing that the program refuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Doubt {
+pub(super) struct Rejection {
     /// Where it stands in the document.
     pub path: String,
     /// Where it stands in the session.
@@ -22,7 +22,7 @@ pub(super) struct Doubt {
     pub what: String,
 }
 
-impl Doubt {
+impl Rejection {
     /// The program's verdict.
     pub(super) fn error(&self) -> Error {
         Error::new(ErrorKind::Corrupt, self.verdict.clone())
@@ -43,9 +43,9 @@ const ROLES: &[&str] = &["system", "developer", "user", "assistant", "tool"];
 
 /// Looks through a document in the order in which the program does.
 #[derive(Debug)]
-pub(super) struct Examiner {
+pub(super) struct Validator {
     pub generation: Generation,
-    pub doubts: Vec<Doubt>,
+    pub rejections: Vec<Rejection>,
 }
 
 /// A value of the document and its path.
@@ -55,14 +55,14 @@ struct At<'a, 'n> {
     path: &'a str,
 }
 
-impl Examiner {
-    pub(super) fn new(generation: Generation) -> Examiner {
-        Examiner { generation, doubts: Vec::new() }
+impl Validator {
+    pub(super) fn new(generation: Generation) -> Validator {
+        Validator { generation, rejections: Vec::new() }
     }
 
     fn push(&mut self, at: At<'_, '_>, place: &'static str, verdict: String, what: &str) {
         let (path, at) = (at.path.to_owned(), at.node.at);
-        self.doubts.push(Doubt { path, place, at, verdict, what: what.to_owned() });
+        self.rejections.push(Rejection { path, place, at, verdict, what: what.to_owned() });
     }
 
     fn word(&mut self, parent: At<'_, '_>, key: &str, place: &'static str, (known, class): (&[&str], &str)) {
@@ -94,13 +94,13 @@ impl Examiner {
         }
     }
 
-    fn each<'a, 'n>(&mut self, list: At<'a, 'n>, mut visit: impl FnMut(&mut Examiner, At<'_, 'n>)) {
+    fn each<'a, 'n>(&mut self, list: At<'a, 'n>, mut visit: impl FnMut(&mut Validator, At<'_, 'n>)) {
         for (index, node) in list.node.as_array().unwrap_or_default().iter().enumerate() {
             visit(self, At { node, path: &format!("{}[{index}]", list.path) });
         }
     }
 
-    fn inside<'n>(&mut self, parent: At<'_, 'n>, key: &str, mut visit: impl FnMut(&mut Examiner, At<'_, 'n>)) {
+    fn inside<'n>(&mut self, parent: At<'_, 'n>, key: &str, mut visit: impl FnMut(&mut Validator, At<'_, 'n>)) {
         if let Some(node) = parent.node.get(key) {
             visit(self, At { node, path: &join(parent.path, key) });
         }
@@ -109,13 +109,13 @@ impl Examiner {
     /// A state of any generation.
     pub(super) fn state(&mut self, node: &Node<'_>, path: &str) {
         let state = At { node, path };
-        self.inside(state, "execution", Examiner::execution);
+        self.inside(state, "execution", Validator::execution);
         self.uuid(state, "agentId", "id");
         self.uuid(state, "parentAgentId", "parent");
         self.date(state, "createdAt", "timing.created");
         self.date(state, "updatedAt", "timing.updated");
-        self.inside(state, "context", |own, context| own.inside(context, "messageStore", Examiner::store));
-        self.inside(state, "messageStore", Examiner::store);
+        self.inside(state, "context", |own, context| own.inside(context, "messageStore", Validator::store));
+        self.inside(state, "messageStore", Validator::store);
         if self.generation == Generation::V1 {
             self.status(state);
         }
@@ -127,15 +127,15 @@ impl Examiner {
     }
 
     fn execution(&mut self, execution: At<'_, '_>) {
-        self.inside(execution, "currentStep", Examiner::step);
+        self.inside(execution, "currentStep", Validator::step);
         self.status(execution);
         self.uuid(execution, "executionId", "runs");
-        self.inside(execution, "stepExecutions", |own, list| own.each(list, Examiner::executed));
+        self.inside(execution, "stepExecutions", |own, list| own.each(list, Validator::executed));
         self.inside(execution, "continuation", |own, map| own.signals(map, "runs"));
     }
 
     fn executed(&mut self, item: At<'_, '_>) {
-        self.inside(item, "step", Examiner::step);
+        self.inside(item, "step", Validator::step);
         self.inside(item, "continuation", |own, map| own.signals(map, "turns"));
         let known = words::stop_reasons(self.generation);
         self.inside(item, "outcome", |own, map| own.word(map, "stopReason", "turns", (known, STOP)));
@@ -146,8 +146,8 @@ impl Examiner {
 
     fn step(&mut self, step: At<'_, '_>) {
         self.uuid(step, "id", "turns");
-        self.inside(step, "inputMessages", |own, list| own.each(list, Examiner::message));
-        self.inside(step, "outputMessages", |own, list| own.each(list, Examiner::message));
+        self.inside(step, "inputMessages", |own, list| own.each(list, Validator::message));
+        self.inside(step, "outputMessages", |own, list| own.each(list, Validator::message));
         self.inside(step, "toolExecutions", |own, list| {
             own.each(list, |own, item| {
                 own.date(item, "startedAt", "turns");
@@ -166,11 +166,11 @@ impl Examiner {
     /// A message store: sections, or a bare list.
     fn store(&mut self, store: At<'_, '_>) {
         if store.node.as_array().is_some() {
-            return self.each(store, Examiner::message);
+            return self.each(store, Validator::message);
         }
         self.inside(store, "sections", |own, list| {
             own.each(list, |own, section| {
-                own.inside(section, "messages", |own, list| own.each(list, Examiner::message));
+                own.inside(section, "messages", |own, list| own.each(list, Validator::message));
             });
         });
     }
@@ -195,7 +195,7 @@ impl Examiner {
             }
         });
         for key in ["messageStore", "message_store", "messages"] {
-            self.inside(snapshot, key, Examiner::store);
+            self.inside(snapshot, key, Validator::store);
         }
     }
 

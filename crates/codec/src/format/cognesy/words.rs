@@ -6,7 +6,7 @@ use turnkeep_model::status::{
 };
 use turnkeep_model::{Body, ExtraPart, Finish, FinishReason, Turn, Usage};
 
-use super::map::{Draft, Form, Map, Rule, has_note, part};
+use super::map::{Draft, Form, KeyRule, Map, has_note, part};
 
 /// Which generation of the program wrote a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,11 +173,11 @@ pub(super) fn has_calls(turn: &Turn) -> bool {
 }
 
 const USAGE: Form = &[
-    ("input", Rule::Zero),
-    ("output", Rule::Zero),
-    ("cacheWrite", Rule::Zero),
-    ("cacheRead", Rule::Zero),
-    ("reasoning", Rule::Zero),
+    ("input", KeyRule::Zero),
+    ("output", KeyRule::Zero),
+    ("cacheWrite", KeyRule::Zero),
+    ("cacheRead", KeyRule::Zero),
+    ("reasoning", KeyRule::Zero),
 ];
 
 /// Takes the five counts under `key`. Zeros everywhere mean that nothing was counted.

@@ -60,7 +60,7 @@ fn set(call: &mut Object, argument: &Object) -> String {
 
 /// A step of a path, as in `$.places[0].name`.
 #[derive(Debug, PartialEq, Eq)]
-enum Step {
+enum PathSegment {
     Key(String),
     Index(usize),
 }
@@ -68,32 +68,32 @@ enum Step {
 /// The most elements that a path may call for: a wrong one must not take all memory.
 const MOST: usize = 10_000;
 
-fn steps(path: &str) -> Vec<Step> {
+fn steps(path: &str) -> Vec<PathSegment> {
     let words = path.trim_start_matches('$').split(['.', '[']).filter(|word| !word.is_empty());
     let step = |word: &str| match word.strip_suffix(']') {
         Some(inner) => match inner.parse() {
-            Ok(index) => Step::Index(index),
-            Err(_) => Step::Key(inner.trim_matches(['\'', '"']).to_owned()),
+            Ok(index) => PathSegment::Index(index),
+            Err(_) => PathSegment::Key(inner.trim_matches(['\'', '"']).to_owned()),
         },
-        None => Step::Key(word.to_owned()),
+        None => PathSegment::Key(word.to_owned()),
     };
     words.map(step).collect()
 }
 
 /// Puts a value where some steps lead; a text goes on where one stands.
-fn put(place: &mut Json, steps: &[Step], value: Json) {
+fn put(place: &mut Json, steps: &[PathSegment], value: Json) {
     match (steps, &mut *place) {
         ([], Json::String(before)) if value.as_str().is_some() => {
             let text = before.to_str_lossy().into_owned() + &value.as_str().unwrap_or_default();
             *place = Json::from(text);
         }
         ([], _) => *place = value,
-        ([Step::Key(key), rest @ ..], Json::Object(object)) => {
+        ([PathSegment::Key(key), rest @ ..], Json::Object(object)) => {
             let mut inner = object.get(key).cloned().unwrap_or_else(|| empty(rest));
             put(&mut inner, rest, value);
             object.set(key, inner);
         }
-        ([Step::Index(index), rest @ ..], Json::Array(items)) if *index < MOST => {
+        ([PathSegment::Index(index), rest @ ..], Json::Array(items)) if *index < MOST => {
             while items.len() <= *index {
                 items.push(empty(rest));
             }
@@ -106,10 +106,10 @@ fn put(place: &mut Json, steps: &[Step], value: Json) {
 }
 
 /// What stands where more steps lead, before anything is put there.
-fn empty(rest: &[Step]) -> Json {
+fn empty(rest: &[PathSegment]) -> Json {
     match rest.first() {
-        Some(Step::Key(_)) => Object::new().into(),
-        Some(Step::Index(_)) => Json::Array(Vec::new()),
+        Some(PathSegment::Key(_)) => Object::new().into(),
+        Some(PathSegment::Index(_)) => Json::Array(Vec::new()),
         None => Json::Null,
     }
 }

@@ -5,21 +5,22 @@ use turnkeep_model::{
     Author, Block, Body, Data, Loss, LossKind, Media, Part, Reasoning, Session, Text, ToolResult, Turn,
 };
 
+use super::contract::LIMITS;
+use super::decode::REQUEST;
 use super::{FORMAT, options, restore, settle, signature};
 use crate::codec::EncodeOptions;
+use crate::fields::{Kept, Writer};
 use crate::models;
 use crate::models::settle::is_of_session;
 use crate::wire::Kind;
 use crate::wire::prefix::is_of_other_account;
-use crate::wire::repair::{History, IdRule, Piece, Sends, speaker};
+use crate::wire::repair::{History, Piece, Sends, speaker};
 
 /// What stands for the signature of a call that another model made, in the words of the vendor's documentation.
 const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
 
-const IDS: IdRule = IdRule { shortest: 1, longest: 128, legal: |c| c.is_ascii_graphic() };
-
 /// The next request, and what is known of what did not survive.
-pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss>) {
+pub(super) fn next(session: &mut Session, wanted: &EncodeOptions) -> (Json, Vec<Loss>) {
     let own = is_own(session);
     let mut losses = Vec::new();
     let model = model(session, wanted, &mut losses);
@@ -28,26 +29,22 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
     let (blocks, _) = history.into_blocks();
     let (system, talk): (Vec<&Block>, Vec<&Block>) =
         blocks.iter().partition(|block| matches!(block.author, Author::System | Author::Developer));
-    let mut body = Object::new();
+    // The rest of another format's session is nothing that this vendor knows.
+    let kept = if own { Kept::of(&session.extra, FORMAT) } else { Kept::of_part(None) };
+    let mut writer = Writer::new(kept.without(|key| key.is("contents") || key.is("model")), REQUEST);
     if !system.is_empty() {
         let parts: Vec<Json> = system.iter().map(|block| system_part(block)).collect();
-        body.push("systemInstruction", Json::Object([("parts", Json::Array(parts))].into_iter().collect::<Object>()));
+        writer.set("systemInstruction", [("parts", Json::Array(parts))].into_iter().collect::<Object>());
     }
-    body.push("contents", contents(&talk));
-    body.push("model", model.as_str());
-    if own {
-        let rest = session.extra.fields(FORMAT).into_iter().flat_map(Object::iter);
-        for (key, value) in rest.filter(|(key, _)| !matches!(&*key.to_str_lossy(), "contents" | "model")) {
-            body.push(key.clone(), value.clone());
-        }
-    }
+    writer.set("contents", contents(&talk));
+    writer.set("model", model.as_str());
     let is_same_model = own && is_of_session(session, FORMAT, "model", &model);
     let mut head = writable(session, own, &mut losses);
     if !is_same_model {
-        settle::thinking(&mut head.options, models::of(FORMAT, None, &model), &mut losses);
+        settle::thinking(&mut head.options, models::asked(FORMAT, None, &model, wanted), &mut losses);
     }
-    options::put(&head, &mut body);
-    (Json::Object(body), losses)
+    options::write(&head, &mut writer);
+    (Json::Object(writer.finish()), losses)
 }
 
 /// Whether a session was decoded from this wire.
@@ -82,8 +79,8 @@ fn writable(session: &Session, own: bool, losses: &mut Vec<Loss>) -> Session {
     head
 }
 
-fn history(session: &Session, own: bool, model: &str, wanted: &EncodeOptions) -> History {
-    let mut history = History::of(session);
+fn history(session: &mut Session, own: bool, model: &str, wanted: &EncodeOptions) -> History {
+    let mut history = History::take(session);
     let is_home = |turn: Option<&Turn>| own || turn.is_some_and(|turn| turn.api.as_deref() == Some(FORMAT));
     if !own {
         history.forget_extras(Some(FORMAT));
@@ -106,7 +103,7 @@ fn history(session: &Session, own: bool, model: &str, wanted: &EncodeOptions) ->
         settle::bodies(&mut history);
     }
     name_results(&mut history);
-    history.rename_calls(&IDS);
+    history.rename_calls(&LIMITS.call_ids);
     settle::names(&mut history);
     history.pieces.iter_mut().for_each(|piece| settle_result(&mut piece.block.body));
     history.number_messages(|before, block| {

@@ -2,50 +2,30 @@
 
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::status::TurnError;
-use turnkeep_model::{Author, Block, Body, ExtraPart, Media, Part, Session, ToolCall, ToolResult, Turn, Usage};
+use turnkeep_model::{Author, Block, Body, Media, Part, Session, ToolCall, ToolResult, Turn, Usage};
 
-use super::decode::{ALONE, STRING, TEXT, blob_kind};
+use super::decode::{BODY, CANDIDATE, ERROR, REQUEST, USAGE};
+use super::part::{
+    ALONE, AROUND, BLOB, CALL, CONTENT, INNER, PART, RESPONSE, SHOWN, STRING, SYSTEM, SYSTEM_PART, TEXT, blob_kind,
+};
 use super::{FORMAT, SPELLINGS, options};
-use crate::wire::{Kind, Parts, order};
+use crate::fields::{Kept, Writer, follow_orders, in_order};
+use crate::wire::{Kind, Parts};
 
 /// The bodies of a session that was decoded from this wire.
 pub(super) fn parts(session: &Session, kind: Kind) -> Parts {
-    let mut parts = usual_parts(session, kind);
-    if let Some(Json::Object(orders)) = session.extra.spelling(FORMAT, "order") {
-        let bodies = [("request", &mut parts.request), ("response", &mut parts.response)];
-        for (name, body) in bodies {
-            body.iter_mut().zip(orders.get(name)).for_each(|(body, noted)| order::apply(body, noted));
+    let answer = || session.turns.iter().rfind(|turn| is_answer(turn));
+    let mut parts = Parts {
+        request: matches!(kind, Kind::Request | Kind::Exchange).then(|| request(session)),
+        response: (kind != Kind::Request).then(|| answer().map_or(Json::Null, response)),
+    };
+    // Earlier versions noted the orders of a body in one place.
+    if let Some(part) = session.extra.part(FORMAT) {
+        for (name, body) in [("request", &mut parts.request), ("response", &mut parts.response)] {
+            body.iter_mut().for_each(|body| follow_orders(body, name, &part.spelling));
         }
     }
     parts
-}
-
-/// Notes the order of fields where a writing would have another.
-pub(super) fn note_order(original: &Parts, session: &mut Session) {
-    let kind = match (&original.request, &original.response) {
-        (Some(_), Some(_)) => Kind::Exchange,
-        (_, None) => Kind::Request,
-        (None, Some(_)) => Kind::Response,
-    };
-    let written = usual_parts(session, kind);
-    let noted = |original: &Option<Json>, written: &Option<Json>| order::of(original.as_ref()?, written.as_ref()?);
-    let orders = [
-        ("request", noted(&original.request, &written.request)),
-        ("response", noted(&original.response, &written.response)),
-    ];
-    let orders: Object = orders.into_iter().filter_map(|(name, order)| Some((name, order?))).collect();
-    if !orders.is_empty() {
-        session.extra.part_mut(FORMAT).spelling.set("order", orders);
-    }
-}
-
-/// The bodies with their fields in the order of the documentation.
-fn usual_parts(session: &Session, kind: Kind) -> Parts {
-    let answer = || session.turns.iter().rfind(|turn| is_answer(turn));
-    Parts {
-        request: matches!(kind, Kind::Request | Kind::Exchange).then(|| request(session)),
-        response: (kind != Kind::Request).then(|| answer().map_or(Json::Null, response)),
-    }
 }
 
 /// Whether a turn came from a response body.
@@ -55,7 +35,6 @@ fn is_answer(turn: &Turn) -> bool {
 
 /// The request that the session is the history of.
 pub(super) fn request(session: &Session) -> Json {
-    let mut body = Object::new();
     let mut contents = Vec::new();
     let mut system = SystemText::default();
     for message in messages(session) {
@@ -64,19 +43,16 @@ pub(super) fn request(session: &Session) -> Json {
             _ => contents.push(content(&message)),
         }
     }
-    let rest = session.extra.fields(FORMAT).cloned().unwrap_or_default();
+    let mut writer = Writer::new(Kept::of(&session.extra, FORMAT), REQUEST);
     if let Some((key, value)) = system.finish() {
-        body.push(key.as_str(), value);
+        writer.set(&key, value);
     }
-    if !rest.contains("contents") {
-        let shape = session.extra.spelling(FORMAT, "contents").and_then(Json::as_str);
-        body.push("contents", in_shape(contents, shape.as_deref()));
+    if writer.kept().field("contents").is_none() && !writer.kept().lacks("contents") {
+        let shape = writer.kept().word("contents");
+        writer.set("contents", in_shape(contents, shape.as_deref()));
     }
-    for (key, value) in rest {
-        body.push(key, value);
-    }
-    options::put(session, &mut body);
-    Json::Object(body)
+    options::write(session, &mut writer);
+    Json::Object(writer.finish())
 }
 
 /// The blocks that are not an answer just given, message by message.
@@ -115,105 +91,84 @@ fn in_shape(mut items: Vec<Json>, shape: Option<&str>) -> Json {
 }
 
 #[derive(Default)]
-struct SystemText {
-    key: Option<String>,
-    shape: Option<String>,
-    content: Object,
+struct SystemText<'a> {
+    first: Option<Kept<'a>>,
     parts: Vec<Json>,
 }
 
-impl SystemText {
-    fn add(&mut self, message: &[&Block]) {
+impl<'a> SystemText<'a> {
+    fn add(&mut self, message: &[&'a Block]) {
         for block in message {
-            self.key = self.key.take().or_else(|| place(block));
-            if let Some(Json::Object(rest)) = block.extra.fields(FORMAT).and_then(|fields| fields.get("content")) {
-                self.content = rest.clone();
-            }
-            let shape = block.extra.spelling(FORMAT, "parts").and_then(Json::as_str);
-            self.shape = self.shape.take().or_else(|| shape.map(std::borrow::Cow::into_owned));
-            let Some(text) = block.body.as_text() else {
-                self.parts.push(part(block));
-                continue;
-            };
-            let mut part: Object = [("text", Json::from(text))].into_iter().collect();
-            let beside = block.extra.fields(FORMAT).and_then(|fields| fields.get("part")?.as_object());
-            beside.into_iter().flat_map(Object::iter).for_each(|(key, value)| part.push(key.clone(), value.clone()));
-            self.parts.push(Json::Object(part));
+            let kept = Kept::of(&block.extra, FORMAT);
+            self.first.get_or_insert(kept);
+            self.parts.push(match block.body.as_text() {
+                Some(text) => {
+                    let part = [("text", Json::from(text))].into_iter().collect();
+                    Json::Object(kept.at("part").complete(part, SYSTEM_PART))
+                }
+                None => part(block),
+            });
         }
     }
 
     fn finish(self) -> Option<(String, Json)> {
-        let (mut content, key) = (self.content, self.key?);
-        if self.shape.as_deref() == Some(STRING) {
+        let kept = self.first?;
+        let (key, shape) = (kept.word("place")?.into_owned(), kept.word("parts"));
+        if shape.as_deref() == Some(STRING) {
             return Some((key, in_shape(self.parts, Some(TEXT))));
         }
-        content.set("parts", in_shape(self.parts, self.shape.as_deref()));
-        Some((key, Json::Object(content)))
+        let mut writer = Writer::new(kept.at("content"), SYSTEM);
+        writer.set("parts", in_shape(self.parts, shape.as_deref()));
+        Some((key, Json::Object(writer.finish())))
     }
 }
 
 /// One content of some blocks.
 pub(super) fn content(message: &[&Block]) -> Json {
-    let none = ExtraPart::default();
-    let first = message.first().and_then(|block| block.extra.part(FORMAT)).unwrap_or(&none);
-    let mut content = Object::new();
-    let assistant = message.first().is_some_and(|block| block.author == Author::Assistant);
-    match first.spelling.get("role") {
+    let first = message.first();
+    let kept = first.map_or(Kept::of_part(None), |block| Kept::of(&block.extra, FORMAT));
+    let usual = if first.is_some_and(|block| block.author == Author::Assistant) { "model" } else { "user" };
+    let mut writer = Writer::new(kept.in_notes(AROUND), CONTENT);
+    match kept.note("role") {
         Some(Json::Null) => {}
-        Some(role) => content.push("role", role.clone()),
-        None => content.push("role", if assistant { "model" } else { "user" }),
+        role => writer.set("role", role.cloned().unwrap_or_else(|| usual.into())),
     }
-    match first.spelling.get_str("parts").as_deref() {
+    match kept.word("parts").as_deref() {
         Some("absent") => {}
-        Some("empty") => content.push("parts", Json::Array(Vec::new())),
-        shape => content.push("parts", in_shape(message.iter().map(|block| part(block)).collect(), shape)),
+        Some("empty") => writer.set("parts", Vec::new()),
+        shape => writer.set("parts", in_shape(message.iter().map(|block| part(block)).collect(), shape)),
     }
-    for (key, value) in first.spelling.get("content").and_then(Json::as_object).into_iter().flat_map(Object::iter) {
-        content.push(key.clone(), value.clone());
-    }
-    Json::Object(content)
+    Json::Object(writer.finish())
 }
 
 fn part(block: &Block) -> Json {
-    let none = ExtraPart::default();
-    let extra = block.extra.part(FORMAT).unwrap_or(&none);
-    let snake = extra.spelling.get("spelling").is_some();
-    let mut part = Object::new();
+    let kept = Kept::of(&block.extra, FORMAT);
+    let snake = kept.note("spelling").is_some();
+    let mut writer = Writer::new(kept, PART);
     match &block.body {
         Body::Other { raw, .. } => return raw.clone(),
-        Body::Text(text) => part.push("text", text.text.as_str()),
-        Body::Summary(summary) => part.push("text", summary.text.as_str()),
+        Body::Text(text) => writer.set("text", text.text.as_str()),
+        Body::Summary(summary) => writer.set("text", summary.text.as_str()),
         Body::Reasoning(reasoning) => {
-            part.push("text", reasoning.text.as_deref().unwrap_or_default());
-            part.push("thought", true);
-            if let Some(signature) = &reasoning.signature {
-                part.push(key("thoughtSignature", snake), signature.as_str());
-            }
+            writer.set("text", reasoning.text.as_deref().unwrap_or_default());
+            writer.set("thought", true);
+            writer.set_some(key("thoughtSignature", snake), reasoning.signature.as_deref());
         }
-        Body::ToolCall(call) => part.push(key("functionCall", snake), function_call(call, extra)),
-        Body::ToolResult(result) => part.push(key("functionResponse", snake), function_response(result, extra)),
-        Body::Media(media) => {
-            part.push(key(blob_kind(media), snake), blob(media, extra));
-        }
+        Body::ToolCall(call) => writer.set(key("functionCall", snake), function_call(call, kept)),
+        Body::ToolResult(result) => writer.set(key("functionResponse", snake), function_response(result, kept)),
+        Body::Media(media) => writer.set(key(blob_kind(media), snake), blob(media, kept)),
         _ => {}
     }
-    for (key, value) in extra.fields.iter() {
-        part.push(key.clone(), value.clone());
-    }
-    Json::Object(part)
+    Json::Object(writer.finish())
 }
 
-fn blob(media: &Media, extra: &ExtraPart) -> Json {
-    let snake = extra.spelling.get("inner_spelling").is_some();
-    let mut inner = Object::new();
-    let fields =
-        [(key("mimeType", snake), &media.media_type), ("data", &media.inline), (key("fileUri", snake), &media.url)];
-    for (key, value) in fields {
-        if let Some(value) = value {
-            inner.push(key, value.as_str());
-        }
-    }
-    with_rest(inner, extra)
+fn blob(media: &Media, kept: Kept<'_>) -> Object {
+    let snake = kept.note("inner_spelling").is_some();
+    let mut writer = Writer::new(kept.in_notes(INNER), BLOB);
+    writer.set_some(key("mimeType", snake), media.media_type.as_deref());
+    writer.set_some("data", media.inline.as_deref());
+    writer.set_some(key("fileUri", snake), media.url.as_deref());
+    writer.finish()
 }
 
 fn key(name: &'static str, snake: bool) -> &'static str {
@@ -221,16 +176,14 @@ fn key(name: &'static str, snake: bool) -> &'static str {
     spelled.filter(|_| snake).unwrap_or(name)
 }
 
-fn function_call(call: &ToolCall, extra: &ExtraPart) -> Json {
-    let mut inner = Object::new();
-    if let Some(id) = call.call.as_given() {
-        inner.push("id", id);
+fn function_call(call: &ToolCall, kept: Kept<'_>) -> Object {
+    let mut writer = Writer::new(kept.in_notes(INNER), CALL);
+    writer.set_some("id", call.call.as_given());
+    writer.set("name", call.name.as_str());
+    if !(call.arguments.is_empty() && kept.note("args").is_some()) {
+        writer.set("args", arguments(call));
     }
-    inner.push("name", call.name.as_str());
-    if !(call.arguments.is_empty() && extra.spelling.get("args").is_some()) {
-        inner.push("args", arguments(call));
-    }
-    with_rest(inner, extra)
+    writer.finish()
 }
 
 /// The arguments as the object they must be here.
@@ -238,34 +191,30 @@ pub(super) fn arguments(call: &ToolCall) -> Json {
     call.arguments_json().unwrap_or_else(|| Json::Object(Object::new()))
 }
 
-fn function_response(result: &ToolResult, extra: &ExtraPart) -> Json {
-    let mut inner = Object::new();
-    if let Some(id) = result.call.as_given() {
-        inner.push("id", id);
+fn function_response(result: &ToolResult, kept: Kept<'_>) -> Object {
+    let mut writer = Writer::new(kept.in_notes(INNER), RESPONSE);
+    writer.set_some("id", result.call.as_given());
+    writer.set("name", result.name.as_deref().unwrap_or_default());
+    let mut parts = result.parts.as_slice();
+    if let [Part::Data(data), rest @ ..] = parts {
+        writer.set("response", data.json.clone());
+        parts = rest;
     }
-    inner.push("name", result.name.as_deref().unwrap_or_default());
-    if let Some(Part::Data(data)) = result.parts.first() {
-        inner.push("response", data.json.clone());
-    }
-    let shown: Vec<Json> = result.parts.iter().filter_map(shown).collect();
+    let orders = kept.note(SHOWN).and_then(Json::as_array).unwrap_or_default();
+    let shown: Vec<Json> = parts.iter().enumerate().filter_map(|(at, part)| shown(part, orders.get(at))).collect();
     if !shown.is_empty() {
-        inner.push("parts", shown);
+        writer.set("parts", shown);
     }
-    with_rest(inner, extra)
+    writer.finish()
 }
 
-/// An image or a file beside the response of a function.
-fn shown(part: &Part) -> Option<Json> {
+/// An image or a file beside the response of a function, its keys in a noted order.
+fn shown(part: &Part, order: Option<&Json>) -> Option<Json> {
     let (kind, inner) = match part {
         Part::Media(media) => {
-            let mut inner = match blob(media, &ExtraPart::default()) {
-                Json::Object(inner) => inner,
-                _ => Object::new(),
-            };
-            if let Some(name) = &media.name {
-                inner.push("displayName", name.as_str());
-            }
-            (blob_kind(media), inner)
+            let mut inner = blob(media, Kept::of_part(None));
+            media.name.iter().for_each(|name| inner.push("displayName", name.as_str()));
+            (blob_kind(media), in_order(inner, order, BLOB))
         }
         Part::Other { kind, raw } => (kind.as_str(), raw.clone()),
         _ => return None,
@@ -273,79 +222,51 @@ fn shown(part: &Part) -> Option<Json> {
     Some(Json::Object([(kind, Json::Object(inner))].into_iter().collect()))
 }
 
-fn with_rest(mut inner: Object, extra: &ExtraPart) -> Json {
-    for (key, value) in extra.spelling.get("inner").and_then(Json::as_object).into_iter().flat_map(Object::iter) {
-        inner.push(key.clone(), value.clone());
-    }
-    Json::Object(inner)
-}
-
 fn response(turn: &Turn) -> Json {
-    let none = ExtraPart::default();
-    let extra = turn.extra.part(FORMAT).unwrap_or(&none);
-    let mut fields = extra.fields.clone();
-    let mut candidate = match fields.remove("candidate") {
-        Some(Json::Object(candidate)) => candidate,
-        _ => Object::new(),
-    };
+    let kept = Kept::of(&turn.extra, FORMAT);
+    let mut candidate = Writer::new(kept.at("candidate"), CANDIDATE);
     let blocks: Vec<&Block> = turn.blocks.iter().filter(|block| is_bare_answer(block)).collect();
     if !blocks.is_empty() {
         candidate.set("content", content(&blocks));
     }
-    if let Some(word) = turn.finish.as_ref().and_then(|finish| finish.word.as_deref()) {
-        candidate.set("finishReason", word);
+    candidate.set_some("finishReason", turn.finish.as_ref().and_then(|finish| finish.word.as_deref()));
+    // The answers have keys of their own among what is kept of the body.
+    let is_listed = kept.note("candidates").is_none();
+    let kept = kept.without(if is_listed {
+        |key| key.is("candidate") || key.is("candidates")
+    } else {
+        |key| key.is("candidate")
+    });
+    let mut writer = Writer::new(kept, BODY);
+    if is_listed {
+        let others = kept.field("candidates").and_then(Json::as_array).unwrap_or_default();
+        let candidates = std::iter::once(Json::Object(candidate.finish())).chain(others.iter().cloned());
+        writer.set("candidates", candidates.collect::<Vec<_>>());
     }
-    let mut candidates = vec![Json::Object(candidate)];
-    if let Some(Json::Array(others)) = fields.remove("candidates") {
-        candidates.extend(others);
-    }
-    let mut body = Object::new();
-    if extra.spelling.get("candidates").is_none() {
-        body.push("candidates", candidates);
-    }
-    if let Some(usage) = usage(&turn.usage) {
-        body.push("usageMetadata", usage);
-    }
-    if let Some(model) = &turn.model {
-        body.push("modelVersion", model.as_str());
-    }
-    if let Some(told) = turn.errors.first() {
-        body.push("error", error(told));
-    }
-    for (key, value) in fields {
-        body.push(key, value);
-    }
-    Json::Object(body)
+    writer.set_some("usageMetadata", usage(&turn.usage));
+    writer.set_some("modelVersion", turn.model.as_deref());
+    writer.set_some("error", turn.errors.first().map(error));
+    Json::Object(writer.finish())
 }
 
-fn error(error: &TurnError) -> Json {
-    let mut rest = error.extra.fields(FORMAT).cloned().unwrap_or_default();
-    let mut map = Object::new();
-    rest.remove("code").into_iter().for_each(|code| map.push("code", code));
-    map.push("message", error.message.as_str());
-    error.class.iter().for_each(|class| map.push("status", class.as_str()));
-    rest.into_iter().for_each(|(key, value)| map.push(key, value));
-    Json::Object(map)
+fn error(error: &TurnError) -> Object {
+    let mut writer = Writer::new(Kept::of(&error.extra, FORMAT), ERROR);
+    writer.set("message", error.message.as_str());
+    writer.set_some("status", error.class.as_deref());
+    writer.finish()
 }
 
 /// What was used, as it is counted here.
-pub(super) fn usage(usage: &Usage) -> Option<Json> {
+pub(super) fn usage(usage: &Usage) -> Option<Object> {
     if *usage == Usage::default() {
         return None;
     }
-    let mut map = Object::new();
-    let mut set = |key: &str, count: Option<u64>| {
-        if let Some(count) = count {
-            map.push(key, count);
-        }
-    };
-    set("promptTokenCount", usage.input);
-    set("candidatesTokenCount", usage.output.map(|output| output.saturating_sub(usage.reasoning.unwrap_or(0))));
-    set("thoughtsTokenCount", usage.reasoning);
-    set("cachedContentTokenCount", usage.cached_read);
-    set("totalTokenCount", usage.total);
-    for (key, value) in usage.extra.fields(FORMAT).into_iter().flat_map(Object::iter) {
-        map.push(key.clone(), value.clone());
-    }
-    Some(Json::Object(map))
+    let mut writer = Writer::new(Kept::of(&usage.extra, FORMAT), USAGE);
+    let output = usage.output.map(|output| output.saturating_sub(usage.reasoning.unwrap_or(0)));
+    writer.set_some("promptTokenCount", usage.input);
+    writer.set_some("candidatesTokenCount", output);
+    writer.set_some("thoughtsTokenCount", usage.reasoning);
+    writer.set_some("cachedContentTokenCount", usage.cached_read);
+    writer.set_some("totalTokenCount", usage.total);
+    Some(writer.finish())
 }

@@ -1,34 +1,40 @@
 //! What the vendor refuses, as data.
 
+use std::borrow::Cow;
+
 use turnkeep_model::json::{Node, Value};
 
-use super::view::{Content, PartAt, Request};
-use crate::lint::Severity::{self, Error, Warning};
-use crate::wire::Evidence::{self, Answer, Stated};
+use super::SPELLINGS;
+use crate::lint::rule::Evidence::{self, Answer, Stated};
+use crate::lint::rule::{Hit, Rule, error, warning};
+use crate::lint::view::{Block, RequestShape, RequestView, Run};
 
-/// One thing that the vendor refuses or does not like.
-pub(super) struct Rule {
-    pub(super) id: &'static str,
-    pub(super) severity: Severity,
-    /// Which models have it, in words.
-    pub(super) models: &'static str,
-    pub(super) evidence: Evidence,
-    pub(super) fix: &'static str,
-    /// The places that break it.
-    pub(super) check: fn(&Request<'_, '_>) -> Vec<Hit>,
+/// Contents have parts, in either spelling.
+pub(super) const SHAPE: RequestShape = RequestShape {
+    is_request: |body| ["contents", "generationConfig", "systemInstruction"].iter().any(|key| body.get(key).is_some()),
+    lists: &["parts"],
+    kinds,
+    call_key: |_| None,
+    message_call: None,
+    class: |_| 0,
+};
+
+/// What a part is: the data it holds, of which it should have one.
+fn kinds<'b, 'a>(_: &'static str, part: &'b Node<'a>, found: &mut dyn FnMut(Cow<'b, str>, &'b Node<'a>)) {
+    if !part.is_object() {
+        return;
+    }
+    let mut held = DATA.iter().filter(|kind| named(part, kind).is_some()).peekable();
+    if held.peek().is_none() {
+        found("".into(), part);
+    }
+    held.for_each(|kind| found((*kind).into(), part));
 }
 
-/// A place, and the byte where it stands.
-pub(super) type Hit = (String, u32);
-
-const fn rule(
-    id: &'static str,
-    severity: Severity,
-    evidence: Evidence,
-    fix: &'static str,
-    check: fn(&Request<'_, '_>) -> Vec<Hit>,
-) -> Rule {
-    Rule { id, severity, models: "all", evidence, fix, check }
+/// What stands under a key of a part, in either spelling; `null` is nothing.
+fn named<'b, 'a>(part: &'b Node<'a>, key: &str) -> Option<&'b Node<'a>> {
+    let snake = || SPELLINGS.iter().find(|(camel, _)| *camel == key).and_then(|(_, snake)| part.get(snake));
+    part.get(key).or_else(snake).filter(|node| node.value != Value::Null)
 }
 
 const COUNT: Evidence = Answer(
@@ -40,196 +46,189 @@ const AFTER_USER: Evidence = Answer(
     "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
 );
 
-/// Every rule.
-pub(super) const RULES: &[Rule] = &[
-    rule(
-        "GE-EMPTY",
-        Error,
-        Answer("* GenerateContentRequest.contents: contents is not specified"),
+pub(super) static RULES: &[Rule] = &[
+    error("GE-EMPTY", Answer("* GenerateContentRequest.contents: contents is not specified"),
         "send at least one content",
         empty,
     ),
-    rule("GE-ROLE", Error, Answer("Please use a valid role: user, model."), "name the role `user` or `model`", roles),
-    rule("GE-CALLPOS", Error, AFTER_USER, "begin the history with a user's turn", calls_first),
-    rule("GE-RESPOS", Error, AFTER_CALL, "put the responses right after their calls, or drop them", orphans),
-    rule(
-        "GE-DANGLING",
-        Error,
-        COUNT,
+    error("GE-ROLE", Answer("Please use a valid role: user, model."), "name the role `user` or `model`", roles),
+    error("GE-CALLPOS", AFTER_USER, "begin the history with a user's turn", calls_first),
+    error("GE-RESPOS", AFTER_CALL, "put the responses right after their calls, or drop them", orphans),
+    error("GE-DANGLING", COUNT,
         "answer every call of the turn, saying so where its outcome is unknown",
         dangling,
     ),
-    rule("GE-COUNT", Error, COUNT, "answer every call of the turn once, in the turn after it", counts),
-    rule("GE-RESNAME", Error, AFTER_CALL, "name the response after the call it answers, with the same id", names),
-    Rule {
-        id: "GE-SIG",
-        severity: Error,
-        models: "Gemini 3, in the turn that is going on",
-        evidence: Answer(
+    error("GE-COUNT", COUNT, "answer every call of the turn once, in the turn after it", counts),
+    error("GE-RESNAME", AFTER_CALL, "name the response after the call it answers, with the same id", names),
+    error(
+        "GE-SIG",
+        Answer(
             "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly.",
         ),
-        fix: "send the signature that came with the call, or `skip_thought_signature_validator` for a call of another model",
-        check: unsigned,
-    },
-    rule(
-        "GE-CALLROLE",
-        Error,
-        Stated("calls are the model\'s and responses the user\'s, by the documentation"),
+        "send the signature that came with the call, or `skip_thought_signature_validator` for a call of another model",
+        unsigned,
+    )
+    .of("Gemini 3, in the turn that is going on", |view| view.body.get_str("model").is_some_and(|model| model.contains("gemini-3"))),
+    error("GE-CALLROLE", Stated("calls are the model\'s and responses the user\'s, by the documentation"),
         "calls are the model's, responses the user's",
         wrong_side,
     ),
-    rule(
-        "GE-ONEOF",
-        Error,
-        Stated("a part is one of text, data, call, response and the like, by the SDK\'s types"),
+    error("GE-ONEOF", Stated("a part is one of text, data, call, response and the like, by the SDK\'s types"),
         "make one part of each",
         several,
     ),
-    rule(
-        "GE-ARGS",
-        Error,
-        Stated("arguments are an object, by the SDK\'s types"),
+    error("GE-ARGS", Stated("arguments are an object, by the SDK\'s types"),
         "give the arguments as an object",
-        |request| not_object(request, "functionCall", "args"),
+        |view| not_object(view, "functionCall", "args"),
     ),
-    rule(
-        "GE-RESOBJ",
-        Error,
-        Stated("a response is an object, by the SDK\'s types"),
+    error("GE-RESOBJ", Stated("a response is an object, by the SDK\'s types"),
         "give the response as an object: `output` holds what came out, `error` what went wrong",
-        |request| not_object(request, "functionResponse", "response"),
+        |view| not_object(view, "functionResponse", "response"),
     ),
-    rule(
-        "GE-NAME",
-        Error,
-        Stated(
+    error("GE-NAME", Stated(
             "names begin with a letter or _, hold letters, digits, _ . : - and have at most 64 characters, by the documentation",
         ),
         "rename the tool, in its declaration and in its calls",
         illegal_names,
     ),
-    rule(
-        "GE-TEMP",
-        Error,
-        Answer(
+    error("GE-TEMP", Answer(
             "Unable to submit request because it has a temperature value of 1000 but the supported range is from 0 (inclusive) to 2.0001 (exclusive). Update the value and try again.",
         ),
         "choose a temperature between 0 and 2",
         temperature,
     ),
-    rule(
-        "GE-NOPARTS",
-        Warning,
-        Stated("a content without parts was accepted in recordings, but says nothing"),
+    warning("GE-NOPARTS", Stated("a content without parts was accepted in recordings, but says nothing"),
         "drop the content",
         no_parts,
     ),
-    rule("GE-NODATA", Warning, Stated("a part says something, by the SDK's types"), "drop the part", no_data),
-    rule(
-        "GE-LASTMODEL",
-        Warning,
-        Stated("accepted, but models may answer nothing, as clients report"),
+    warning("GE-NODATA", Stated("a part says something, by the SDK's types"), "drop the part", no_data),
+    warning("GE-LASTMODEL", Stated("accepted, but models may answer nothing, as clients report"),
         "end with the user's turn",
         last_model,
     ),
 ];
 
-fn empty(request: &Request<'_, '_>) -> Vec<Hit> {
-    if request.contents.is_empty() { vec![("contents".to_owned(), request.body.at)] } else { Vec::new() }
+/// The contents of one role in a row, which the vendor merges, unless there is nothing to merge with.
+fn turns<'v, 'b, 'a>(view: &'v RequestView<'b, 'a>) -> Vec<Run<'v, 'b, 'a>> {
+    view.runs(|content| content.node.is_object(), |run| run.blocks().next().is_none())
 }
 
-fn contents(request: &Request<'_, '_>, broken: impl Fn(&Content<'_, '_>) -> bool) -> Vec<Hit> {
-    request.contents.iter().filter(|content| broken(content)).map(Content::hit).collect()
+fn has_calls(turn: &Run<'_, '_, '_>) -> bool {
+    calls(turn).next().is_some()
 }
 
-fn parts(request: &Request<'_, '_>, broken: impl Fn(&PartAt<'_, '_>) -> bool) -> Vec<Hit> {
-    let all = request.contents.iter().flat_map(|content| &content.parts);
-    all.filter(|part| broken(part)).map(PartAt::hit).collect()
+fn has_responses(turn: &Run<'_, '_, '_>) -> bool {
+    responses(turn).next().is_some()
 }
 
-fn roles(request: &Request<'_, '_>) -> Vec<Hit> {
-    contents(request, |content| !matches!(content.role.as_str(), "" | "user" | "model" | "function"))
+/// The parts of a turn that hold an object under a key, each with that object.
+fn held<'v, 'b, 'a>(
+    turn: &Run<'v, 'b, 'a>,
+    kind: &'static str,
+) -> impl Iterator<Item = (&'v Block<'b, 'a>, &'b Node<'a>)> + use<'v, 'b, 'a> {
+    let parts = turn.of_kind(kind);
+    parts.filter_map(move |part| Some((part, named(part.node, kind).filter(|held| held.is_object())?)))
 }
 
-fn calls_first(request: &Request<'_, '_>) -> Vec<Hit> {
-    let first = request.contents.first().filter(|first| first.role == "model");
-    let call = first.and_then(|first| first.parts.iter().find(|part| part.call().is_some()));
-    call.map(PartAt::hit).into_iter().collect()
+fn calls<'v, 'b, 'a>(
+    turn: &Run<'v, 'b, 'a>,
+) -> impl Iterator<Item = (&'v Block<'b, 'a>, &'b Node<'a>)> + use<'v, 'b, 'a> {
+    held(turn, "functionCall")
 }
 
-/// Every turn with the one before it.
-fn orphans(request: &Request<'_, '_>) -> Vec<Hit> {
-    let mut hits = Vec::new();
-    let mut before: Option<&Content<'_, '_>> = None;
-    for content in &request.contents {
-        let called = before.is_some_and(|before| before.calls().next().is_some());
-        if !called {
-            let responses = content.parts.iter().filter(|part| part.response().is_some());
-            hits.extend(responses.map(PartAt::hit));
-        }
-        before = Some(content);
-    }
-    hits
+fn responses<'v, 'b, 'a>(
+    turn: &Run<'v, 'b, 'a>,
+) -> impl Iterator<Item = (&'v Block<'b, 'a>, &'b Node<'a>)> + use<'v, 'b, 'a> {
+    held(turn, "functionResponse")
+}
+
+fn hit(part: &Block<'_, '_>) -> Hit {
+    part.hit("", "")
+}
+
+fn empty(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    RequestView::hit_if(turns(view).is_empty(), "contents", "")
+}
+
+fn roles(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let is_known = |turn: &Run<'_, '_, '_>| matches!(turn.role, "" | "user" | "model" | "function");
+    turns(view).iter().filter(|turn| !is_known(turn)).map(Run::hit).collect()
+}
+
+fn calls_first(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let turns = turns(view);
+    let first = turns.first().filter(|first| first.role == "model");
+    first.and_then(|first| calls(first).next()).map(|(part, _)| hit(part)).into_iter().collect()
+}
+
+fn orphans(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let turns = turns(view);
+    let before = std::iter::once(None).chain(turns.iter().map(Some));
+    let orphaned = turns.iter().zip(before).filter(|(_, before)| !before.is_some_and(has_calls));
+    orphaned.flat_map(|(turn, _)| responses(turn)).map(|(part, _)| hit(part)).collect()
 }
 
 /// Turns of calls with the turn that follows them. The last one may still wait for its responses.
-fn followed<'c, 'b, 'a>(
-    request: &'c Request<'b, 'a>,
-) -> impl Iterator<Item = (&'c Content<'b, 'a>, &'c Content<'b, 'a>)> {
-    let pairs = request.contents.iter().zip(request.contents.iter().skip(1));
-    pairs.filter(|(content, _)| content.calls().next().is_some())
+fn followed<'r, 'v, 'b, 'a>(
+    turns: &'r [Run<'v, 'b, 'a>],
+) -> impl Iterator<Item = (&'r Run<'v, 'b, 'a>, &'r Run<'v, 'b, 'a>)> {
+    turns.iter().zip(turns.iter().skip(1)).filter(|(turn, _)| has_calls(turn))
 }
 
-fn dangling(request: &Request<'_, '_>) -> Vec<Hit> {
-    let open = followed(request).filter(|(_, next)| next.responses().next().is_none());
-    open.flat_map(|(content, _)| content.parts.iter().filter(|part| part.call().is_some()).map(PartAt::hit)).collect()
+fn dangling(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let turns = turns(view);
+    let open = followed(&turns).filter(|(_, next)| !has_responses(next));
+    open.flat_map(|(turn, _)| calls(turn)).map(|(part, _)| hit(part)).collect()
 }
 
-fn counts(request: &Request<'_, '_>) -> Vec<Hit> {
-    let wrong = followed(request).filter(|(content, next)| {
-        let answered = next.responses().count();
-        answered > 0 && answered != content.calls().count()
+fn counts(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let turns = turns(view);
+    let wrong = followed(&turns).filter(|(turn, next)| {
+        let answered = responses(next).count();
+        answered > 0 && answered != calls(turn).count()
     });
-    wrong.map(|(content, _)| content.hit()).collect()
+    wrong.map(|(turn, _)| turn.hit()).collect()
 }
 
-fn names(request: &Request<'_, '_>) -> Vec<Hit> {
-    let wrong = followed(request).filter(|(content, next)| {
-        let (calls, responses) = (content.calls().count(), next.responses().count());
-        let of = |key: &str| (sorted(content.calls(), key), sorted(next.responses(), key));
-        let ((called, answered), (ids, answers)) = (of("name"), of("id"));
-        let ids_differ = ids.len() == calls && answers.len() == responses && ids != answers;
-        calls == responses && (called != answered || ids_differ)
+fn names(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let turns = turns(view);
+    let wrong = followed(&turns).filter(|(turn, next)| {
+        let (called, answered) = (calls(turn).count(), responses(next).count());
+        let differ = |key: &str| {
+            let (ours, theirs) = (sorted(calls(turn), key), sorted(responses(next), key));
+            // Ids may be left out, on either side.
+            let are_told = key == "name" || ours.len() == called && theirs.len() == answered;
+            are_told && ours != theirs
+        };
+        called == answered && (differ("name") || differ("id"))
     });
     wrong.map(|(_, next)| next.hit()).collect()
 }
 
-fn sorted<'b, 'a: 'b>(nodes: impl Iterator<Item = &'b Node<'a>>, key: &str) -> Vec<String> {
-    let mut words: Vec<String> =
-        nodes.filter_map(|node| node.get(key).and_then(Node::as_str).map(std::borrow::Cow::into_owned)).collect();
+fn sorted<'v, 'b: 'v, 'a: 'b>(
+    parts: impl Iterator<Item = (&'v Block<'b, 'a>, &'b Node<'a>)>,
+    key: &str,
+) -> Vec<Cow<'b, str>> {
+    let mut words: Vec<_> = parts.filter_map(|(_, held)| held.get_str(key)).collect();
     words.sort();
     words
 }
 
 /// The first call of every answer since the user last spoke is signed.
-fn unsigned(request: &Request<'_, '_>) -> Vec<Hit> {
-    if !request.model().contains("gemini-3") {
-        return Vec::new();
-    }
-    let speaks = |content: &Content<'_, '_>| content.role != "model" && content.responses().next().is_none();
-    let since = request.contents.iter().rposition(speaks).map_or(0, |last| last + 1);
-    let answers = request.contents.iter().skip(since);
-    let first = answers.filter_map(|content| content.parts.iter().find(|part| part.call().is_some()));
-    first.filter(|part| part.named("thoughtSignature").is_none()).map(PartAt::hit).collect()
+fn unsigned(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let turns = turns(view);
+    let since = turns.iter().rposition(|turn| turn.role != "model" && !has_responses(turn)).map_or(0, |last| last + 1);
+    let first = turns.iter().skip(since).filter_map(|turn| calls(turn).next());
+    first.filter(|(part, _)| named(part.node, "thoughtSignature").is_none()).map(|(part, _)| hit(part)).collect()
 }
 
-fn wrong_side(request: &Request<'_, '_>) -> Vec<Hit> {
-    let wrong = |content: &&Content<'_, '_>| match content.role.as_str() {
-        "model" => content.responses().next().is_some(),
-        "user" | "function" => content.calls().next().is_some(),
+fn wrong_side(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let is_wrong = |turn: &&Run<'_, '_, '_>| match turn.role {
+        "model" => has_responses(turn),
+        "user" | "function" => has_calls(turn),
         _ => false,
     };
-    request.contents.iter().filter(wrong).map(Content::hit).collect()
+    turns(view).iter().filter(is_wrong).map(Run::hit).collect()
 }
 
 /// What a part can be; it is one of them.
@@ -245,46 +244,50 @@ const DATA: &[&str] = &[
     "toolResponse",
 ];
 
-fn several(request: &Request<'_, '_>) -> Vec<Hit> {
-    parts(request, |part| DATA.iter().filter(|key| part.named(key).is_some()).count() > 1)
+fn several(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let again = view.blocks.iter().zip(view.blocks.iter().skip(1)).filter(|(part, next)| part.place == next.place);
+    let mut places: Vec<_> = again.map(|(part, _)| part.place).collect();
+    places.dedup();
+    places.into_iter().map(|place| place.hit("")).collect()
 }
 
-fn not_object(request: &Request<'_, '_>, kind: &str, field: &str) -> Vec<Hit> {
-    parts(request, |part| {
-        let inner = part.named(kind).and_then(|inner| inner.get(field));
+fn not_object(view: &RequestView<'_, '_>, kind: &str, field: &str) -> Vec<Hit> {
+    let wrong = view.of_kind(kind).filter(|part| {
+        let inner = named(part.node, kind).and_then(|inner| inner.get(field));
         inner.is_some_and(|value| !matches!(value.value, Value::Object(_) | Value::Null))
-    })
+    });
+    wrong.map(hit).collect()
 }
 
-fn illegal_names(request: &Request<'_, '_>) -> Vec<Hit> {
+fn illegal_names(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let legal = |name: &str| {
         let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
         first
             && name.len() <= 64
             && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-'))
     };
-    parts(request, |part| {
-        part.call().is_some_and(|call| !call.get("name").and_then(Node::as_str).is_some_and(|name| legal(&name)))
-    })
+    let wrong = view.of_kind("functionCall").filter(|part| {
+        let call = named(part.node, "functionCall").filter(|call| call.is_object());
+        call.is_some_and(|call| !call.get_str("name").is_some_and(|name| legal(&name)))
+    });
+    wrong.map(hit).collect()
 }
 
-fn temperature(request: &Request<'_, '_>) -> Vec<Hit> {
-    let config = request.body.get("generationConfig").or_else(|| request.body.get("generation_config"));
-    let Some(node) = config.and_then(|config| config.get("temperature")) else { return Vec::new() };
-    let number = node.clone().into_json().as_number().map(turnkeep_model::Number::as_f64);
-    let wrong = number.is_some_and(|number| !(0.0..2.0001).contains(&number));
-    if wrong { vec![("generationConfig.temperature".to_owned(), node.at)] } else { Vec::new() }
+fn temperature(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let config = view.body.get("generationConfig").or_else(|| view.body.get("generation_config"));
+    let number = config.and_then(|config| config.get("temperature")?.as_number());
+    let wrong = number.is_some_and(|number| !(0.0..2.0001).contains(&number.as_f64()));
+    RequestView::hit_if(wrong, "generationConfig.temperature", "")
 }
 
-fn no_parts(request: &Request<'_, '_>) -> Vec<Hit> {
-    contents(request, |content| content.parts.is_empty())
+fn no_parts(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    turns(view).iter().filter(|turn| turn.blocks().next().is_none()).map(Run::hit).collect()
 }
 
-fn no_data(request: &Request<'_, '_>) -> Vec<Hit> {
-    parts(request, |part| !DATA.iter().any(|key| part.named(key).is_some()))
+fn no_data(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    view.of_kind("").map(hit).collect()
 }
 
-fn last_model(request: &Request<'_, '_>) -> Vec<Hit> {
-    let last = request.contents.last().filter(|last| last.role == "model");
-    last.map(Content::hit).into_iter().collect()
+fn last_model(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    turns(view).last().filter(|last| last.role == "model").map(Run::hit).into_iter().collect()
 }

@@ -3,14 +3,15 @@
 use turnkeep_model::json::{Json, Number};
 use turnkeep_model::{Body, Extra, Loss, LossKind, Media, Options, Session, ToolSpec};
 
-use crate::format::openai_chat::request::clamp;
+use super::contract::LIMITS;
+use crate::format::openai_chat::head::clamp;
 use crate::models::Target;
 use crate::models::fit::{self, ThinkingMode};
 use crate::wire::degrade;
 use crate::wire::repair::{History, legal_name};
 
 /// The longest name of a tool.
-const LONGEST_NAME: usize = 64;
+const LONGEST_NAME: usize = LIMITS.tool_name;
 
 /// The most texts that end an answer.
 const MOST_STOPS: usize = 5;
@@ -90,7 +91,7 @@ pub(super) fn thinking(options: &mut Options, target: Target, losses: &mut Vec<L
     if mode == ThinkingMode::Off {
         options.reasoning = None;
         options.budget_tokens = target.row.budget.map(|_| 0u64.into());
-        let what = "this model is mode not to think by a budget of 0";
+        let what = "this model is told not to think by a budget of 0";
         losses.push(Loss::encode(LossKind::Coerced, "options.reasoning", what));
         losses.push(Loss::encode(LossKind::Synthesised, "options.budget_tokens", what));
     }

@@ -5,14 +5,14 @@ use turnkeep_model::{Error, ErrorKind, Result};
 
 use super::{piecewise, spelled};
 use crate::take;
-use crate::wire::{Assembled, Assembler, Beside, Delta};
+use crate::wire::{Assembled, Assembler, Delta, StreamExtras};
 
 /// Puts the pieces of a response together: parts of one kind that follow each other are one part.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     body: Object,
     candidates: Vec<Candidate>,
-    beside: Beside,
+    extras: StreamExtras,
     finished: bool,
 }
 
@@ -49,10 +49,10 @@ impl Assembler for Stream {
         for (place, piece) in take::array(&mut event, "candidates").unwrap_or_default().into_iter().enumerate() {
             match piece {
                 Json::Object(piece) => self.candidate(place, piece, &mut deltas),
-                other => self.beside.keep_value(other),
+                other => self.extras.keep_value(other),
             }
         }
-        merge(&mut self.body, event, &mut self.beside);
+        merge(&mut self.body, event, &mut self.extras);
         Ok(deltas)
     }
 
@@ -63,13 +63,14 @@ impl Assembler for Stream {
             body.push("candidates", self.candidates.into_iter().map(Candidate::finish).collect::<Vec<_>>());
         }
         self.body.into_iter().for_each(|(key, value)| body.push(key, value));
-        Assembled { body: Json::Object(body), complete, beside: self.beside.into_values() }
+        Assembled { body: Json::Object(body), complete, extras: self.extras.into_values() }
     }
 }
 
 impl Stream {
     fn candidate(&mut self, place: usize, mut piece: Object, deltas: &mut Vec<Delta>) {
         let own = piece.get("index").and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64);
+        // The vendor's number must not make us fill a list of any length.
         let index = own.and_then(|index| usize::try_from(index).ok()).filter(|index| *index < 64).unwrap_or(place);
         while self.candidates.len() <= index {
             self.candidates.push(Candidate::default());
@@ -80,23 +81,23 @@ impl Stream {
             piece.remove("content");
         }
         if let Some(content) = take::object(&mut piece, "content") {
-            candidate.content.get_or_insert_default().join(content, &mut self.beside, deltas);
+            candidate.content.get_or_insert_default().join(content, &mut self.extras, deltas);
         }
         if let Some(reason) = piece.get("finishReason").filter(|reason| **reason != Json::Null) {
             self.finished = true;
             let reason = reason.as_str().map_or_else(|| reason.to_text(), std::borrow::Cow::into_owned);
             deltas.push(Delta::Finished { reason });
         }
-        merge(&mut candidate.fields, piece, &mut self.beside);
+        merge(&mut candidate.fields, piece, &mut self.extras);
     }
 }
 
 /// Sets fields of which the last value counts; other values before them stay beside.
-fn merge(own: &mut Object, more: Object, beside: &mut Beside) {
+fn merge(own: &mut Object, more: Object, extras: &mut StreamExtras) {
     for (key, value) in more {
         match &*key.to_str_lossy() {
             key if COUNTS.contains(&key) => own.set(key, value),
-            key => beside.replace(own, key, value),
+            key => extras.replace(own, key, value),
         }
     }
 }
@@ -114,13 +115,13 @@ impl Candidate {
 }
 
 impl Content {
-    fn join(&mut self, mut piece: Object, beside: &mut Beside, deltas: &mut Vec<Delta>) {
+    fn join(&mut self, mut piece: Object, extras: &mut StreamExtras, deltas: &mut Vec<Delta>) {
         let parts = match piece.remove("parts") {
             Some(Json::Array(parts)) => parts,
             Some(part @ Json::Object(_)) => vec![part],
             _ => Vec::new(),
         };
-        merge(&mut self.fields, piece, beside);
+        merge(&mut self.fields, piece, extras);
         parts.into_iter().for_each(|part| self.join_part(part, deltas));
     }
 

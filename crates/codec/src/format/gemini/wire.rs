@@ -3,10 +3,12 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Loss, Result, Session};
 
-use super::{decode, request, restore, spelled, stream};
+use super::contract::CONTRACT;
+use super::{FORMAT, decode, request, restore, spelled, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
-use crate::wire::{Assembler, Delivery, Kind, Naming, Parts, Wire};
+use crate::wire::mock::VendorMock;
+use crate::wire::{Assembler, Contract, Delivery, Kind, Parts, Wire};
 
 /// `gemini.contents`
 pub(crate) struct Gemini;
@@ -14,25 +16,24 @@ pub(crate) struct Gemini;
 impl Wire for Gemini {
     fn spec(&self) -> &'static Spec {
         &Spec {
-            id: "gemini.contents",
+            id: FORMAT,
             title: "Gemini generateContent bodies",
-            variants: &[],
-            extensions: &[],
-            reads: true,
-            writes: true,
             fidelity: Fidelity {
-                system_text: Keeps::All,
-                options: Keeps::Some,
-                tools: Keeps::All,
-                reasoning: Keeps::Some,
                 signatures: Keeps::Some,
-                media: Keeps::Some,
-                tool_ids: Keeps::Some,
                 tool_errors: Keeps::Some,
                 usage: Keeps::Some,
-                ..Fidelity::NOTHING
+                ..Fidelity::WIRE
             },
+            ..Spec::READ_WRITE
         }
+    }
+
+    fn contract(&self) -> &'static Contract {
+        &CONTRACT
+    }
+
+    fn mock(&self) -> &'static dyn VendorMock {
+        &Gemini
     }
 
     fn sniff_request(&self, body: &Object) -> Guess {
@@ -71,10 +72,6 @@ impl Wire for Gemini {
         self.sniff_response(event)
     }
 
-    fn list(&self) -> &'static str {
-        "contents"
-    }
-
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)> {
         decode::session(parts)
     }
@@ -83,12 +80,8 @@ impl Wire for Gemini {
         restore::parts(session, kind)
     }
 
-    fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+    fn next_request(&self, session: &mut Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         request::next(session, options)
-    }
-
-    fn naming(&self) -> Naming {
-        Naming::Address("model")
     }
 
     /// It is said in the address.

@@ -4,12 +4,12 @@ use turnkeep_model::json::Object;
 use turnkeep_model::{Archive, Loss, Result, Session};
 
 use super::document::{Content, File, Turn};
-use super::write::{self, Manner};
+use super::write::{self, WriteOptions};
 use super::{FORMAT, compat, decode, encode, read, validate};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
-use crate::honest;
 use crate::input::{Document, Input};
 use crate::lint::{Finding, Strictness};
+use crate::loss_report;
 use crate::sniff::Guess;
 
 /// `geppetto.turn`: a turn, or a collection of turns.
@@ -19,6 +19,7 @@ pub(crate) struct TurnCodec;
 pub(crate) struct FixtureCodec;
 
 pub(super) const FIDELITY: Fidelity = Fidelity {
+    keys: Keeps::Nothing,
     system_text: Keeps::All,
     options: Keeps::Some,
     tools: Keeps::All,
@@ -42,9 +43,8 @@ impl Codec for TurnCodec {
             title: "geppetto turn document",
             variants: &["yaml", "json"],
             extensions: &[".yaml", ".yml"],
-            reads: true,
-            writes: true,
             fidelity: FIDELITY,
+            ..Spec::READ_WRITE
         }
     }
 
@@ -76,7 +76,7 @@ impl Codec for TurnCodec {
         };
         let version = matches!(content, Content::Turns(_)) && !spelled("no_version");
         let file = File { version: version.then_some(read::VERSION), content, unknown };
-        finish(archive, &file, options)
+        finish(archive, file, options)
     }
 }
 
@@ -92,9 +92,8 @@ impl Codec for FixtureCodec {
             title: "geppetto runner fixture",
             variants: &["yaml", "json"],
             extensions: &[".yaml", ".yml"],
-            reads: true,
-            writes: true,
             fidelity: FIDELITY,
+            ..Spec::READ_WRITE
         }
     }
 
@@ -126,7 +125,7 @@ impl Codec for FixtureCodec {
             },
             unknown: archive.extra.fields(FORMAT).cloned().unwrap_or_default(),
         };
-        finish(archive, &file, options)
+        finish(archive, file, options)
     }
 }
 
@@ -216,8 +215,8 @@ fn archive_of(file: File, mut losses: Vec<Loss>) -> Decoded {
     Decoded { archive, losses }
 }
 
-fn finish(archive: &Archive, file: &File, options: &EncodeOptions) -> Result<Encoded> {
-    let manner = Manner { mode: options.mode, omit_data: options.omit_data };
+fn finish(archive: &Archive, file: File, options: &EncodeOptions) -> Result<Encoded> {
+    let manner = WriteOptions { mode: options.mode, omit_data: options.omit_data };
     let mut found = as_written(file, manner);
     let text = match options.variant.as_deref() {
         Some("json") => {
@@ -227,13 +226,12 @@ fn finish(archive: &Archive, file: &File, options: &EncodeOptions) -> Result<Enc
         _ => write::to_yaml(&found, manner),
     };
     let back = archive_of(found, Vec::new()).archive;
-    let losses = honest::losses(archive, &back, "a geppetto turn document");
+    let losses = loss_report::losses(archive, &back, "a geppetto turn document");
     Ok(Encoded { bytes: text.into_bytes(), losses })
 }
 
 /// The file as a reader would find it.
-fn as_written(file: &File, manner: Manner) -> File {
-    let mut file = file.clone();
+fn as_written(mut file: File, manner: WriteOptions) -> File {
     let strip = |turn: &mut Turn| {
         if manner.omit_data {
             turn.data = None;

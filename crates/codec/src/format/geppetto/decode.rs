@@ -1,14 +1,15 @@
 //! From turn documents to sessions.
 
-use turnkeep_model::json::{Json, Number, Object};
+use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{
-    Author, Block as ModelBlock, BlockId, Body, CallId, Data, Effort, EvaluationId, ItemId, Loss, LossKind, Media,
-    Part, Reasoning, ResponseFormat, ResponseKind, Session, SessionId, Text, ToolCall, ToolMode, ToolResult, ToolSpec,
-    Turn as ModelTurn, TurnId, canon,
+    Author, Block as ModelBlock, BlockId, Body, CallId, Data, EvaluationId, ItemId, Loss, LossKind, Part, Reasoning,
+    Session, SessionId, Text, ToolCall, ToolResult, Turn as ModelTurn, TurnId, canon,
 };
 
 use super::document::{Block, Kind, Turn};
+use super::image::{image_block, images};
 use super::keys::typed;
+use super::settings::take_settings;
 use super::{FORMAT, outcome};
 use crate::turns::TurnBuilder;
 
@@ -159,7 +160,7 @@ fn note(notes: &mut Object, key: &str, value: &str) -> String {
     String::new()
 }
 
-fn take_text(map: &mut Object, key: &str) -> Option<String> {
+pub(super) fn take_text(map: &mut Object, key: &str) -> Option<String> {
     let text = map.get(key)?.as_str()?.into_owned();
     map.remove(key);
     Some(text)
@@ -213,52 +214,6 @@ pub(super) fn author(block: &Block) -> Author {
         Kind::ToolUse => Author::Tool,
         Kind::Other => block.role.as_deref().map_or(Author::Assistant, Author::from_word),
     }
-}
-
-/// An image, what it has beyond the model, and whether its content was a data URL.
-type Image = (Media, Object, bool);
-
-/// The images of a payload, if every one of them is a map with something to show.
-fn images(payload: &mut Object) -> Option<Vec<Image>> {
-    let items = payload.get("images")?.as_array().filter(|items| !items.is_empty())?;
-    let images = items.iter().map(|item| item.as_object().map(|map| image(map.clone()))).collect::<Option<Vec<_>>>()?;
-    payload.remove("images");
-    Some(images)
-}
-
-fn image(mut map: Object) -> Image {
-    let mut media = Media {
-        media_type: take_text(&mut map, "media_type"),
-        url: take_text(&mut map, "url"),
-        file_id: take_text(&mut map, "file_id"),
-        detail: take_text(&mut map, "detail"),
-        inline: take_text(&mut map, "content"),
-        ..Media::default()
-    };
-    if media.media_type.is_none()
-        && let Some((media_type, base64)) = media.inline.as_deref().and_then(data_url)
-    {
-        let (media_type, base64) = (media_type.to_owned(), base64.to_owned());
-        media.media_type = Some(media_type);
-        media.inline = Some(base64);
-        return (media, map, true);
-    }
-    (media, map, false)
-}
-
-fn data_url(content: &str) -> Option<(&str, &str)> {
-    content.strip_prefix("data:")?.split_once(";base64,").filter(|(media_type, _)| !media_type.contains([';', ',']))
-}
-
-fn image_block(author: Author, (media, rest, is_data_url): Image) -> ModelBlock {
-    let mut block = ModelBlock::new(author, media);
-    if is_data_url {
-        block.extra.part_mut(FORMAT).spelling.set("content", "data_url");
-    }
-    block.extra.part_mut(FORMAT).fields =
-        if rest.is_empty() { Object::new() } else { [("image", Json::Object(rest))].into_iter().collect() };
-    block.extra.tidy();
-    block
 }
 
 /// Gives the first block of a message what the source's block had around its content.
@@ -414,99 +369,4 @@ fn take_turn_keys(turn: &mut ModelTurn, metadata: &mut Object) {
     if outcome::is_noted(turn) && (has_answer || plain) {
         turn.extra.part_mut(FORMAT).spelling.set("inference_result", if plain { "plain" } else { "keys" });
     }
-}
-
-fn take_settings(session: &mut Session, data: &mut Object) {
-    take_tools(session, data);
-    in_map(data, &typed("inference_config"), |map| take_options(session, map));
-    in_map(data, &typed("claude_inference_config"), |map| session.options.top_k = take_number(map, "top_k"));
-    in_map(data, &typed("openai_inference_config"), |map| {
-        session.options.presence_penalty = take_number(map, "presence_penalty");
-        session.options.frequency_penalty = take_number(map, "frequency_penalty");
-    });
-    in_map(data, &typed("structured_output_config"), |map| take_response_format(session, map));
-    in_map(data, &typed("tool_config"), |map| take_tool_choice(session, map));
-}
-
-/// Takes from the map under `key`; nothing left of it goes away.
-fn in_map(data: &mut Object, key: &str, take: impl FnOnce(&mut Object)) {
-    let Some(Json::Object(map)) = data.get(key) else { return };
-    let mut map = map.clone();
-    if map.is_empty() {
-        return;
-    }
-    take(&mut map);
-    if map.is_empty() {
-        data.remove(key);
-    } else {
-        data.set(key, map);
-    }
-}
-
-fn take_number(map: &mut Object, key: &str) -> Option<Number> {
-    let number = map.get(key)?.as_number()?.clone();
-    map.remove(key);
-    Some(number)
-}
-
-fn take_options(session: &mut Session, map: &mut Object) {
-    let options = &mut session.options;
-    options.temperature = take_number(map, "temperature");
-    options.top_p = take_number(map, "top_p");
-    options.max_tokens = take_number(map, "max_response_tokens");
-    options.budget_tokens = take_number(map, "thinking_budget");
-    options.seed = take_number(map, "seed");
-    options.reasoning = take_text(map, "reasoning_effort").map(|word| Effort::from_word(&word));
-    if let Some(stop) = map.get("stop").and_then(super::keys::as_strings).filter(|stop| !stop.is_empty()) {
-        map.remove("stop");
-        options.stop = stop;
-    }
-}
-
-fn take_response_format(session: &mut Session, map: &mut Object) {
-    let Some(mode) = take_text(map, "mode") else { return };
-    session.response_format = Some(ResponseFormat {
-        kind: ResponseKind::from_word(&mode),
-        name: take_text(map, "name"),
-        description: take_text(map, "description"),
-        schema: map.remove("schema").unwrap_or_default(),
-        strict: take_bool(map, "strict"),
-        ..ResponseFormat::default()
-    });
-}
-
-fn take_bool(map: &mut Object, key: &str) -> Option<bool> {
-    let value = map.get(key)?.as_bool()?;
-    map.remove(key);
-    Some(value)
-}
-
-fn take_tool_choice(session: &mut Session, map: &mut Object) {
-    if let Some(choice) = take_text(map, "tool_choice") {
-        session.options.tool_choice =
-            Some(turnkeep_model::ToolChoice { mode: ToolMode::from_word(&choice), ..Default::default() });
-    }
-    session.options.limits.steps = take_number(map, "max_iterations");
-}
-
-fn take_tools(session: &mut Session, data: &mut Object) {
-    let key = typed("tool_definitions");
-    let items = data.get(&key).and_then(Json::as_array).filter(|items| !items.is_empty());
-    let tools = items.and_then(|items| items.iter().map(tool).collect::<Option<Vec<_>>>());
-    if let Some(tools) = tools {
-        data.remove(&key);
-        session.tools = tools;
-    }
-}
-
-fn tool(item: &Json) -> Option<ToolSpec> {
-    let mut map = item.as_object()?.clone();
-    let mut tool = ToolSpec { name: take_text(&mut map, "name")?, ..ToolSpec::default() };
-    tool.description = take_text(&mut map, "description");
-    if map.get("parameters").is_some_and(|parameters| *parameters != Json::Null) {
-        tool.parameters = map.remove("parameters").unwrap_or_default();
-    }
-    tool.extra.part_mut(FORMAT).fields = map;
-    tool.extra.tidy();
-    Some(tool)
 }

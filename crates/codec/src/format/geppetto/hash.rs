@@ -1,5 +1,6 @@
 //! The hash by which pinocchio knows a block: SHA-256 of the JSON that Go writes of it.
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use turnkeep_model::json::{Json, Number, Object};
 
@@ -42,7 +43,7 @@ pub(super) fn hash(kind: &str, role: &str, payload: &str, metadata: &str) -> Str
     material.push_str(",\"metadata\":");
     material.push_str(metadata);
     material.push('}');
-    Sha256::digest(material.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&Sha256::digest(material.as_bytes()))
 }
 
 /// A map as Go writes it: keys in the order of their bytes, of repeated ones the last. Numbers that Go cannot hold are

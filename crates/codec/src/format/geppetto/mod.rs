@@ -9,11 +9,14 @@ mod decode;
 mod document;
 mod encode;
 mod events;
+#[cfg(feature = "sqlite")]
 mod hash;
+mod image;
 mod keys;
 mod outcome;
 mod read;
 mod serde;
+mod settings;
 #[cfg(feature = "sqlite")]
 mod store;
 mod validate;
@@ -23,6 +26,7 @@ pub use codec::lint;
 pub(super) use codec::{FixtureCodec, TurnCodec};
 pub use document::{Block, Content, Correlation, File, KIND_RAW, Kind, Turn};
 pub use events::{EventLine, Piece, TYPES as EVENT_TYPES, event_lines, event_lines_with, validate as validate_event};
+#[cfg(feature = "sqlite")]
 pub use hash::block_hash;
 pub use keys::{Key, as_nanoseconds, as_strings, get};
 pub use outcome::{finish_class, inference_result, tool_definitions};

@@ -4,10 +4,17 @@ use turnkeep_model::json::{Fields, Json, Node, Object, Text, Value};
 use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result};
 
 use super::document::{Block, Content, File, KIND_RAW, Kind, Turn};
+use crate::fields::{kept_pairs, open};
 use crate::yaml;
 
 /// The newest `version` of turn documents.
 pub(super) const VERSION: u64 = 1;
+
+/// The keys of a turn.
+const TURN: [&str; 6] = ["version", "id", "run_id", "blocks", "metadata", "data"];
+
+/// The keys of a block.
+const BLOCK: [&str; 5] = ["id", "kind", "role", "payload", "metadata"];
 
 /// Reads a file, and says what it had to change.
 pub(super) fn file(node: Node<'_>) -> Result<(File, Vec<Loss>)> {
@@ -23,28 +30,42 @@ struct Reader {
 
 impl Reader {
     fn file(&mut self, node: Node<'_>) -> Result<File> {
-        let Some(mut fields) = pairs(node, "", "a turn document")? else {
+        let Some(fields) = pairs(node, "", "a turn document")? else {
             let empty = Turn { blocks: Some(Vec::new()), ..Turn::default() };
             return Ok(File { version: None, content: Content::Turn(empty), unknown: Object::new() });
         };
-        let turns = self.take(&mut fields, "turns", "");
-        let turn = self.take(&mut fields, "turn", "");
-        let followups = self.take(&mut fields, "followups", "");
+        let ([turns, turn, followups], fields) = self.open(fields, &["turns", "turn", "followups"], "");
+        if turns.is_none() && turn.is_none() && followups.is_none() {
+            let turn = self.turn_fields(fields, "")?;
+            return Ok(File { version: None, content: Content::Turn(turn), unknown: Object::new() });
+        }
+        let ([version], fields) = self.open(fields, &["version"], "");
+        let version = self.version(version, "")?;
+        let unknown = kept_pairs(fields);
         if let Some(turns) = turns {
-            let version = self.version(&mut fields, "")?;
             let turns = items(turns, "turns")?;
             let read = |(index, node)| self.turn(node, &format!("turns[{index}]"));
             let turns = turns.into_iter().enumerate().map(read).collect::<Result<_>>()?;
-            return Ok(File { version, content: Content::Turns(turns), unknown: unknown(fields) });
+            return Ok(File { version, content: Content::Turns(turns), unknown });
         }
-        if turn.is_some() || followups.is_some() {
-            let version = self.version(&mut fields, "")?;
-            let turn = turn.map(|node| self.turn(node, "turn")).transpose()?;
-            let followups = followups.map(|node| self.blocks(node, "followups")).transpose()?;
-            return Ok(File { version, content: Content::Fixture { turn, followups }, unknown: unknown(fields) });
+        let turn = turn.map(|node| self.turn(node, "turn")).transpose()?;
+        let followups = followups.map(|node| self.blocks(node, "followups")).transpose()?;
+        Ok(File { version, content: Content::Fixture { turn, followups }, unknown })
+    }
+
+    /// Takes an object apart. YAML has no key twice, JSON may.
+    fn open<'a, const N: usize>(
+        &mut self,
+        fields: Fields<'a>,
+        keys: &[&'static str; N],
+        at: &str,
+    ) -> ([Option<Node<'a>>; N], Fields<'a>) {
+        let opened = open(fields, keys);
+        for key in opened.repeated {
+            let what = format!("`{}` stands more than once; the last one counts", join(at, key));
+            self.losses.push(Loss::decode(LossKind::Dropped, "", what));
         }
-        let turn = self.turn_fields(fields, "")?;
-        Ok(File { version: None, content: Content::Turn(turn), unknown: Object::new() })
+        (opened.slots, opened.rest)
     }
 
     fn turn(&mut self, node: Node<'_>, at: &str) -> Result<Turn> {
@@ -54,21 +75,19 @@ impl Reader {
         }
     }
 
-    fn turn_fields(&mut self, mut fields: Fields<'_>, at: &str) -> Result<Turn> {
+    fn turn_fields(&mut self, fields: Fields<'_>, at: &str) -> Result<Turn> {
         let mut bare = Vec::new();
-        let blocks = self.take(&mut fields, "blocks", at);
-        let metadata = self.take(&mut fields, "metadata", at);
-        let data = self.take(&mut fields, "data", at);
+        let ([version, id, run_id, blocks, metadata, data], rest) = self.open(fields, &TURN, at);
         Ok(Turn {
-            version: self.version(&mut fields, at)?,
-            id: self.text(&mut fields, "id", at)?,
-            run_id: self.text(&mut fields, "run_id", at)?,
+            version: self.version(version, at)?,
+            id: self.text(id, "id", at)?,
+            run_id: self.text(run_id, "run_id", at)?,
             blocks: blocks.map(|node| self.blocks(node, &join(at, "blocks"))).transpose()?,
             metadata: self.map(metadata, "metadata", at, &mut bare)?,
             data: self.map(data, "data", at, &mut bare)?,
             unknown: {
-                self.bare_in_unknown(&fields, &mut bare);
-                unknown(fields)
+                self.bare_in_unknown(&rest, &mut bare);
+                kept_pairs(rest)
             },
             bare,
         })
@@ -81,34 +100,33 @@ impl Reader {
 
     fn block(&mut self, node: Node<'_>, at: &str) -> Result<Block> {
         let place = node.at;
-        let Some(mut fields) = pairs(node, at, "a block")? else {
+        let Some(fields) = pairs(node, at, "a block")? else {
             return Ok(Block { at: place, ..Block::default() });
         };
         let mut bare = Vec::new();
-        let payload = self.take(&mut fields, "payload", at);
-        let metadata = self.take(&mut fields, "metadata", at);
-        let role_at = fields.iter().find(|(key, _)| is(key, "role")).map_or(place, |(_, node)| node.at);
+        let ([id, kind, role, payload, metadata], rest) = self.open(fields, &BLOCK, at);
+        let role_at = role.as_ref().map_or(place, |role| role.at);
         let mut block = Block {
-            id: self.text(&mut fields, "id", at)?,
-            role: self.text(&mut fields, "role", at)?,
+            id: self.text(id, "id", at)?,
+            role: self.text(role, "role", at)?,
             payload: self.map(payload, "payload", at, &mut bare)?,
             metadata: self.map(metadata, "metadata", at, &mut bare)?,
             at: place,
             role_at,
             ..Block::default()
         };
-        self.kind(&mut block, &mut fields, at)?;
-        self.bare_in_unknown(&fields, &mut bare);
-        block.unknown = unknown(fields);
+        self.kind(&mut block, kind, at)?;
+        self.bare_in_unknown(&rest, &mut bare);
+        block.unknown = kept_pairs(rest);
         block.bare = bare;
         self.block += 1;
         Ok(block)
     }
 
-    fn kind(&mut self, block: &mut Block, fields: &mut Fields<'_>, at: &str) -> Result<()> {
+    fn kind(&mut self, block: &mut Block, kind: Option<Node<'_>>, at: &str) -> Result<()> {
         let held = block.metadata.as_ref().and_then(|map| map.get_str(KIND_RAW)).map(std::borrow::Cow::into_owned);
         block.holds_kind_raw = block.metadata.as_ref().is_some_and(|map| map.contains(KIND_RAW));
-        let Some(word) = self.text(fields, "kind", at)? else { return Ok(()) };
+        let Some(word) = self.text(kind, "kind", at)? else { return Ok(()) };
         let kind = Kind::from_word(&word);
         block.kind = Some(kind.unwrap_or(Kind::Other));
         block.raw_kind = match kind {
@@ -132,8 +150,8 @@ impl Reader {
         }
     }
 
-    fn version(&mut self, fields: &mut Fields<'_>, at: &str) -> Result<Option<u64>> {
-        let Some(node) = self.take(fields, "version", at) else { return Ok(None) };
+    fn version(&mut self, node: Option<Node<'_>>, at: &str) -> Result<Option<u64>> {
+        let Some(node) = node else { return Ok(None) };
         let path = join(at, "version");
         let place = node.at as usize;
         let number = match &node.value {
@@ -151,26 +169,9 @@ impl Reader {
         }
     }
 
-    /// The last value under `key`; earlier ones are reported. YAML has none, JSON may.
-    fn take<'a>(&mut self, fields: &mut Fields<'a>, key: &str, at: &str) -> Option<Node<'a>> {
-        let mut found = None;
-        let mut index = 0;
-        while let Some((name, _)) = fields.get(index) {
-            if !is(name, key) {
-                index += 1;
-                continue;
-            }
-            if found.replace(fields.remove(index).1).is_some() {
-                let what = format!("`{}` stands more than once; the last one counts", join(at, key));
-                self.losses.push(Loss::decode(LossKind::Dropped, "", what));
-            }
-        }
-        found
-    }
-
     /// A text under `key`: any scalar is one, null is none.
-    fn text(&mut self, fields: &mut Fields<'_>, key: &str, at: &str) -> Result<Option<String>> {
-        let Some(node) = self.take(fields, key, at) else { return Ok(None) };
+    fn text(&mut self, node: Option<Node<'_>>, key: &str, at: &str) -> Result<Option<String>> {
+        let Some(node) = node else { return Ok(None) };
         match node.value {
             Value::Null => Ok(None),
             Value::Bool(value) => Ok(Some(value.to_string())),
@@ -238,16 +239,8 @@ pub(super) fn pointer_step(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-fn is(key: &Text<'_>, name: &str) -> bool {
-    key.to_str_lossy() == name
-}
-
 fn join(at: &str, key: &str) -> String {
     if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") }
-}
-
-fn unknown(fields: Fields<'_>) -> Object {
-    fields.into_iter().map(|(key, node)| (key.into_json_string(), node.into_json())).collect()
 }
 
 /// The pairs of a map; null is none.

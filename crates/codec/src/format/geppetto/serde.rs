@@ -5,7 +5,7 @@ use turnkeep_model::{Error, ErrorKind, Result, policy};
 
 use super::document::{Content, File, Turn};
 use super::read;
-use super::write::{self, Manner};
+use super::write::{self, WriteOptions};
 use crate::input::{Document, Input};
 
 /// How a turn is written.
@@ -108,7 +108,7 @@ fn redact_inside(value: &mut Json) -> usize {
     }
 }
 
-fn prepare(turn: &Turn, options: Options) -> (File, Manner) {
+fn prepare(turn: &Turn, options: Options) -> (File, WriteOptions) {
     let mut turn = turn.clone();
     for block in turn.blocks.iter_mut().flatten() {
         block.fill_role();
@@ -117,5 +117,5 @@ fn prepare(turn: &Turn, options: Options) -> (File, Manner) {
         redact(&mut turn);
     }
     let file = File { version: None, content: Content::Turn(turn), unknown: Object::new() };
-    (file, Manner { omit_data: options.omit_data, ..Manner::default() })
+    (file, WriteOptions { omit_data: options.omit_data, ..WriteOptions::default() })
 }

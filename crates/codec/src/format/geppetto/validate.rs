@@ -6,24 +6,24 @@ use super::document::{Block, Content, File, Kind, Turn};
 use crate::lint::{Finding, Severity, Strictness};
 
 /// A rule: its name, the kinds it speaks of, and what it finds wrong.
-struct Rule {
+struct BlockRule {
     id: &'static str,
     check: fn(&Block) -> Option<String>,
     /// The field it speaks of.
     field: &'static str,
 }
 
-const RULES: &[Rule] = &[
-    Rule { id: "kind.missing", check: kind_missing, field: "kind" },
-    Rule { id: "kind.unknown", check: kind_unknown, field: "kind" },
-    Rule { id: "role.missing", check: role_missing, field: "role" },
-    Rule { id: "role.wrong", check: role_wrong, field: "role" },
-    Rule { id: "role.unexpected", check: role_unexpected, field: "role" },
-    Rule { id: "tool_call.id", check: |block| lacks(block, Kind::ToolCall, "id"), field: "payload.id" },
-    Rule { id: "tool_call.name", check: |block| lacks(block, Kind::ToolCall, "name"), field: "payload.name" },
-    Rule { id: "tool_call.args", check: |block| lacks(block, Kind::ToolCall, "args"), field: "payload.args" },
-    Rule { id: "tool_use.id", check: |block| lacks(block, Kind::ToolUse, "id"), field: "payload.id" },
-    Rule { id: "tool_use.result", check: |block| lacks(block, Kind::ToolUse, "result"), field: "payload.result" },
+const RULES: &[BlockRule] = &[
+    BlockRule { id: "kind.missing", check: kind_missing, field: "kind" },
+    BlockRule { id: "kind.unknown", check: kind_unknown, field: "kind" },
+    BlockRule { id: "role.missing", check: role_missing, field: "role" },
+    BlockRule { id: "role.wrong", check: role_wrong, field: "role" },
+    BlockRule { id: "role.unexpected", check: role_unexpected, field: "role" },
+    BlockRule { id: "tool_call.id", check: |block| lacks(block, Kind::ToolCall, "id"), field: "payload.id" },
+    BlockRule { id: "tool_call.name", check: |block| lacks(block, Kind::ToolCall, "name"), field: "payload.name" },
+    BlockRule { id: "tool_call.args", check: |block| lacks(block, Kind::ToolCall, "args"), field: "payload.args" },
+    BlockRule { id: "tool_use.id", check: |block| lacks(block, Kind::ToolUse, "id"), field: "payload.id" },
+    BlockRule { id: "tool_use.result", check: |block| lacks(block, Kind::ToolUse, "result"), field: "payload.result" },
 ];
 
 /// Checks a turn. Lax findings are warnings; strict ones are errors. Lines are of `text`, where it is given.
@@ -60,11 +60,11 @@ fn check_blocks(blocks: &[Block], at: &str, strictness: Strictness, text: Option
     };
     let mut findings = Vec::new();
     for (index, block) in blocks.iter().enumerate() {
-        for Rule { id, check, field } in RULES {
+        for BlockRule { id, check, field } in RULES {
             let Some(what) = check(block) else { continue };
             let place = if *field == "role" { block.role_at } else { block.at };
-            let line = text.map(|text| turnkeep_model::line_and_column(text, place as usize).0);
-            findings.push(Finding { rule: id, severity, at: format!("{at}[{index}].{field}"), line, what });
+            let (line, column) = text.map(|text| turnkeep_model::line_and_column(text, place as usize)).unzip();
+            findings.push(Finding { rule: id, severity, at: format!("{at}[{index}].{field}"), line, column, what });
         }
     }
     findings

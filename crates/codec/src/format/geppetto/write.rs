@@ -9,7 +9,7 @@ use crate::yaml::{self, Style, YamlSink};
 
 /// How turn documents are written.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Manner {
+pub(super) struct WriteOptions {
     /// As well as can be, or as geppetto does.
     pub(super) mode: Mode,
     /// Whether `data` is left out.
@@ -17,7 +17,7 @@ pub(super) struct Manner {
 }
 
 /// The file as YAML.
-pub(super) fn to_yaml(file: &File, manner: Manner) -> String {
+pub(super) fn to_yaml(file: &File, manner: WriteOptions) -> String {
     let style = if manner.mode == Mode::Compat { Style::Go } else { Style::Readable };
     let mut sink = YamlSink::new(style);
     write_file(file, manner, &mut sink);
@@ -61,7 +61,7 @@ fn quote(value: &mut Json) {
 }
 
 /// The file as JSON.
-pub(super) fn to_json(file: &File, manner: Manner) -> String {
+pub(super) fn to_json(file: &File, manner: WriteOptions) -> String {
     let mut sink = JsonSink::new(Layout::Pretty);
     write_file(file, manner, &mut sink);
     let mut text = sink.into_text();
@@ -69,7 +69,7 @@ pub(super) fn to_json(file: &File, manner: Manner) -> String {
     text
 }
 
-fn write_file<S: Sink>(file: &File, manner: Manner, out: &mut S) {
+fn write_file<S: Sink>(file: &File, manner: WriteOptions, out: &mut S) {
     let writer = Writer { manner };
     match &file.content {
         Content::Turn(turn) => writer.turn(turn, out),
@@ -93,7 +93,7 @@ fn write_file<S: Sink>(file: &File, manner: Manner, out: &mut S) {
 }
 
 struct Writer {
-    manner: Manner,
+    manner: WriteOptions,
 }
 
 impl Writer {

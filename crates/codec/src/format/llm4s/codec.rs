@@ -6,8 +6,8 @@ use turnkeep_model::{Archive, Error, ErrorKind, Loss, LossKind, Result, Session,
 use super::tree;
 use super::{AGENT, FORMAT, SESSION, STATE, compat, decode, encode};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
-use crate::honest;
 use crate::input::{Document, Input, Syntax};
+use crate::loss_report;
 use crate::sniff::Guess;
 
 /// `llm4s.state`: the state of an agent.
@@ -50,11 +50,9 @@ impl Codec for StateCodec {
         &Spec {
             id: "llm4s.state",
             title: "llm4s agent state",
-            variants: &[],
             extensions: &[".json"],
-            reads: true,
-            writes: true,
             fidelity: Fidelity {
+                keys: Keeps::All,
                 system_text: Keeps::All,
                 options: Keeps::Some,
                 tool_ids: Keeps::All,
@@ -62,6 +60,7 @@ impl Codec for StateCodec {
                 status: Keeps::Some,
                 ..Fidelity::NOTHING
             },
+            ..Spec::READ_WRITE
         }
     }
 
@@ -110,11 +109,9 @@ impl Codec for SessionCodec {
         &Spec {
             id: "llm4s.session",
             title: "llm4s assistant session",
-            variants: &[],
             extensions: &[".json"],
-            reads: true,
-            writes: true,
             fidelity: Fidelity {
+                keys: Keeps::All,
                 system_text: Keeps::All,
                 tools: Keeps::Some,
                 tool_ids: Keeps::All,
@@ -123,6 +120,7 @@ impl Codec for SessionCodec {
                 ids: Keeps::Some,
                 ..Fidelity::NOTHING
             },
+            ..Spec::READ_WRITE
         }
     }
 
@@ -165,7 +163,7 @@ fn read(form: &Form, input: Input<'_>, mode: Mode) -> Result<Decoded> {
         json::parse(text).map_err(|error| error.locate(text).hint("correct the JSON at this place"))?;
     }
     let (mut session, losses) = (form.read)(node, mode).map_err(|error| error.locate(text))?;
-    Manner::of(text, form.layout).note(&mut session, form.layout);
+    TextLayout::of(text, form.layout).note(&mut session, form.layout);
     Ok(Decoded { archive: session.into(), losses })
 }
 
@@ -202,49 +200,50 @@ fn write(form: &Form, archive: &Archive, mode: Mode) -> Result<Encoded> {
     let session = archive.main_session().unwrap_or(&empty);
     let standing = encode::standing(session);
     let document = (form.write)(session, &standing, mode);
-    let manner = if mode == Mode::Compat { Manner::usual(form.layout) } else { Manner::noted(session, form.layout) };
-    let mut sink = JsonSink::new(manner.layout);
+    let layout =
+        if mode == Mode::Compat { TextLayout::usual(form.layout) } else { TextLayout::noted(session, form.layout) };
+    let mut sink = JsonSink::new(layout.layout);
     tree::write(&document, &mut sink);
     let mut bytes = sink.into_bytes();
-    if manner.newline {
+    if layout.newline {
         bytes.push(b'\n');
     }
     let (mut back, _) = (form.read)(document, mode)?;
-    manner.note(&mut back, form.layout);
-    let losses = honest::losses(archive, &back.into(), form.holder);
+    layout.note(&mut back, form.layout);
+    let losses = loss_report::losses(archive, &back.into(), form.holder);
     Ok(Encoded { bytes, losses })
 }
 
 /// How a text is laid out.
 #[derive(Clone, Copy)]
-struct Manner {
+struct TextLayout {
     layout: json::Layout,
     newline: bool,
 }
 
-impl Manner {
-    fn usual(layout: json::Layout) -> Manner {
-        Manner { layout, newline: false }
+impl TextLayout {
+    fn usual(layout: json::Layout) -> TextLayout {
+        TextLayout { layout, newline: false }
     }
 
-    fn of(text: &str, usual: json::Layout) -> Manner {
+    fn of(text: &str, usual: json::Layout) -> TextLayout {
         let body = text.trim();
         let layout = match (body.contains('\n'), usual) {
             (true, _) => json::Layout::Pretty,
             (false, json::Layout::Pretty) if spaced(body) => json::Layout::Pretty,
             (false, _) => json::Layout::Compact,
         };
-        Manner { layout, newline: text.ends_with('\n') }
+        TextLayout { layout, newline: text.ends_with('\n') }
     }
 
-    fn noted(session: &Session, usual: json::Layout) -> Manner {
+    fn noted(session: &Session, usual: json::Layout) -> TextLayout {
         let spelled = |key: &str| session.extra.spelling(FORMAT, key);
         let layout = match spelled("layout").and_then(Json::as_str).as_deref() {
             Some("compact") => json::Layout::Compact,
             Some("pretty") => json::Layout::Pretty,
             _ => usual,
         };
-        Manner { layout, newline: spelled("newline").is_some() }
+        TextLayout { layout, newline: spelled("newline").is_some() }
     }
 
     fn note(self, session: &mut Session, usual: json::Layout) {

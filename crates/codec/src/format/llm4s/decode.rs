@@ -74,7 +74,7 @@ pub(super) fn session(node: Node<'_>, mode: Mode) -> Result<Found> {
     }
 }
 
-fn root<'a, const N: usize>(node: Node<'a>, known: &[&str; N]) -> Result<Opened<'a, N>> {
+fn root<'a, const N: usize>(node: Node<'a>, known: &[&'static str; N]) -> Result<Opened<'a, N>> {
     let not_this = |what: String| {
         let hint = "name the format with --from, or ask `turnkeep sniff`";
         Error::new(ErrorKind::NotThisFormat, what).offset(node.at as usize).hint(hint)
@@ -142,8 +142,8 @@ impl Decoder {
     }
 
     fn leave<'a, const N: usize>(&mut self, mut opened: Opened<'a, N>) -> [Option<Node<'a>>; N] {
-        opened.leave(&mut self.part);
-        if opened.repeats {
+        tree::leave(&mut opened, &mut self.part);
+        if !opened.repeated.is_empty() {
             self.lose(LossKind::Dropped, "", "a key stands more than once; the last one counts");
         }
         opened.slots
@@ -157,8 +157,8 @@ impl Decoder {
     }
 
     fn leave_under<'a, const N: usize>(&mut self, key: &str, mut opened: Opened<'a, N>) -> [Option<Node<'a>>; N] {
-        opened.leave_under(key, &mut self.part);
-        if opened.repeats {
+        tree::leave_under(&mut opened, key, &mut self.part);
+        if !opened.repeated.is_empty() {
             let what = format!("a key of `{key}` stands more than once; the last one counts");
             self.lose(LossKind::Dropped, "", what);
         }

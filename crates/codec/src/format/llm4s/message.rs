@@ -45,7 +45,7 @@ impl Decoder {
     }
 
     fn note_repeats<const N: usize>(&mut self, opened: &Opened<'_, N>) {
-        if opened.repeats {
+        if !opened.repeated.is_empty() {
             self.lose_in_message(LossKind::Dropped, "", "a key stands more than once; the last one counts");
         }
     }
@@ -54,7 +54,7 @@ impl Decoder {
         let mut opened = tree::open(fields, &["type", "content"]);
         self.note_repeats(&opened);
         let mut part = ExtraPart::default();
-        opened.leave(&mut part);
+        tree::leave(&mut opened, &mut part);
         let [_, content] = opened.slots;
         let content = required_text(content, at, index, "content")?;
         let text = self.text(content, "text");
@@ -80,7 +80,7 @@ impl Decoder {
         let mut opened = tree::open(fields, &["type", "data"]);
         self.note_repeats(&opened);
         let mut part = ExtraPart::default();
-        opened.leave(&mut part);
+        tree::leave(&mut opened, &mut part);
         let [_, data] = opened.slots;
         let data = data.ok_or_else(|| missing(at, index, "", "data"))?;
         let Value::Object(fields) = data.value else {
@@ -88,7 +88,7 @@ impl Decoder {
         };
         let mut opened = tree::open(fields, &["contentOpt", "toolCalls"]);
         self.note_repeats(&opened);
-        opened.leave_under("data", &mut part);
+        tree::leave_under(&mut opened, "data", &mut part);
         let [content, calls] = opened.slots;
         let content = self.content(content, &mut part);
         let mut blocks: Vec<Block> = content.map(|text| Block::text(Author::Assistant, text)).into_iter().collect();
@@ -156,7 +156,7 @@ impl Decoder {
         let mut opened = tree::open(fields, &["id", "name", "arguments"]);
         self.note_repeats(&opened);
         let mut part = ExtraPart::default();
-        opened.leave(&mut part);
+        tree::leave(&mut opened, &mut part);
         let [id, name, arguments] = opened.slots;
         let id = id.ok_or_else(|| missing(at, index, &inner(), "id"))?;
         let name = name.ok_or_else(|| missing(at, index, &inner(), "name"))?;
@@ -197,7 +197,7 @@ impl Decoder {
         let mut opened = tree::open(fields, &["type", "toolCallId", "content"]);
         self.note_repeats(&opened);
         let mut part = ExtraPart::default();
-        opened.leave(&mut part);
+        tree::leave(&mut opened, &mut part);
         let [_, id, content] = opened.slots;
         let content = required_text(content, at, index, "content")?;
         let id = required_text(id, at, index, "toolCallId")?;

@@ -47,8 +47,8 @@ pub(super) fn read(node: Option<Node<'_>>, losses: &mut Vec<Loss>) -> Read<Optio
     let mut opened = tree::open(fields, &KEYS);
     let mut options = Options::default();
     let mut part = ExtraPart::default();
-    opened.leave(&mut part);
-    if opened.repeats {
+    tree::leave(&mut opened, &mut part);
+    if !opened.repeated.is_empty() {
         losses.push(Loss::decode(LossKind::Dropped, "options", "a key stands more than once; the last one counts"));
     }
     let [temperature, top_p, max_tokens, presence, frequency, reasoning, budget] = opened.slots;

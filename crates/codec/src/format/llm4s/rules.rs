@@ -7,7 +7,7 @@ use crate::input::Input;
 use crate::lint::{Finding, Severity, Strictness};
 
 /// A message as the rules see it.
-struct Said<'a> {
+struct CheckedMessage<'a> {
     kind: String,
     text: Option<String>,
     calls: Vec<String>,
@@ -24,15 +24,17 @@ pub(crate) fn lint(input: &Input<'_>, _: Strictness) -> Result<Vec<Finding>> {
     let state = document.node.get("agentState").unwrap_or(&document.node);
     let messages = state.get("conversation").and_then(|talk| talk.get("messages")).and_then(Node::as_array);
     let prefix = if document.node.get("agentState").is_some() { "agentState." } else { "" };
-    let said: Vec<Said<'_>> = messages.unwrap_or_default().iter().map(said).collect();
+    let said: Vec<CheckedMessage<'_>> = messages.unwrap_or_default().iter().map(said).collect();
     let mut findings = Vec::new();
     for (index, one) in said.iter().enumerate() {
         for (rule, what) in broken(index, one, &said) {
+            let (line, column) = turnkeep_model::line_and_column(document.text, one.node.at as usize);
             findings.push(Finding {
                 rule,
                 severity: Severity::Error,
                 at: format!("{prefix}conversation.messages[{index}]"),
-                line: Some(turnkeep_model::line_and_column(document.text, one.node.at as usize).0),
+                line: Some(line),
+                column: Some(column),
                 what,
             });
         }
@@ -40,14 +42,14 @@ pub(crate) fn lint(input: &Input<'_>, _: Strictness) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn said<'a>(node: &'a Node<'a>) -> Said<'a> {
+fn said<'a>(node: &'a Node<'a>) -> CheckedMessage<'a> {
     let text = |node: Option<&Node<'_>>, key: &str| node?.get_str(key).map(std::borrow::Cow::into_owned);
     let data = node.get("data");
     let calls = data.and_then(|data| data.get("toolCalls")).and_then(Node::as_array).unwrap_or_default();
     let kind = text(Some(node), "type").unwrap_or_default();
     let own = text(Some(node), "content").or_else(|| text(data, "contentOpt")).or_else(|| text(data, "content"));
     let answers = text(Some(node), "toolCallId").or_else(|| text(data, "toolCallId"));
-    Said {
+    CheckedMessage {
         text: own,
         calls: calls.iter().filter_map(|call| text(Some(call), "id")).collect(),
         answers: answers.filter(|_| kind == "tool"),
@@ -57,7 +59,7 @@ fn said<'a>(node: &'a Node<'a>) -> Said<'a> {
 }
 
 /// The rules that a message breaks, and how.
-fn broken(index: usize, one: &Said<'_>, all: &[Said<'_>]) -> Vec<(&'static str, String)> {
+fn broken(index: usize, one: &CheckedMessage<'_>, all: &[CheckedMessage<'_>]) -> Vec<(&'static str, String)> {
     let (before, after) = all.split_at(index);
     let calling = before.iter().rev().find(|said| !said.calls.is_empty());
     let blank = one.text.as_deref().is_none_or(|text| text.trim().is_empty());

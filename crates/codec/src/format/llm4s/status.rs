@@ -67,7 +67,7 @@ fn failure(error: &str) -> Status {
 fn failed(node: Node<'_>, part: &mut ExtraPart) -> Reading {
     let Value::Object(fields) = node.value else { return Reading::Refused(node.at) };
     let mut opened = tree::open(fields, &["type", "error"]);
-    opened.leave_under("status", part);
+    tree::leave_under(&mut opened, "status", part);
     let [_, error] = opened.slots;
     match error.map(|error| (error.at, error.value)) {
         None => {
@@ -82,7 +82,7 @@ fn failed(node: Node<'_>, part: &mut ExtraPart) -> Reading {
 fn handoff(node: Node<'_>, part: &mut ExtraPart) -> Reading {
     let Value::Object(fields) = node.value else { return Reading::Refused(node.at) };
     let mut opened = tree::open(fields, &["type", "handoffId", "reason"]);
-    opened.leave_under("status", part);
+    tree::leave_under(&mut opened, "status", part);
     let [_, to, reason] = opened.slots;
     let text = |node: &Node<'_>| node.as_str().map(std::borrow::Cow::into_owned);
     match &reason {

@@ -5,57 +5,28 @@ use turnkeep_model::{Extra, ExtraPart};
 
 use super::FORMAT;
 use crate::codec::Mode;
+pub(super) use crate::fields::{Opened, open};
+use crate::fields::{Places, note_key, order_note};
 pub(super) use crate::tree::{array, null, number, object, owned, text, write};
-
-/// The note on the order of keys, where it is not the usual one.
-const ORDER: &str = "order";
 
 /// The note on a key that the source left out although it usually stands.
 const ABSENT: &str = "absent";
 
-/// An object taken apart.
-pub(super) struct Opened<'a, const N: usize> {
-    /// The values of the known keys.
-    pub(super) slots: [Option<Node<'a>>; N],
-    /// The other pairs.
-    pub(super) rest: Object,
-    /// The order of the keys, where it is not the usual one.
-    pub(super) order: Option<Json>,
-    /// Whether a known key stands more than once; the last one counts.
-    pub(super) repeats: bool,
+/// Leaves what was not consumed, and how the keys stood, in an extra.
+pub(super) fn leave<const N: usize>(opened: &mut Opened<'_, N>, part: &mut ExtraPart) {
+    for (key, value) in std::mem::take(&mut opened.rest) {
+        part.fields.push(key.into_json_string(), value.into_json());
+    }
+    if let Some(order) = opened.order.take() {
+        part.spelling.set(&note_key(""), order);
+    }
 }
 
-/// Takes an object apart. Where a known key repeats, the last value counts.
-pub(super) fn open<'a, const N: usize>(fields: Fields<'a>, known: &[&str; N]) -> Opened<'a, N> {
-    let order = order(&fields, known);
-    let mut opened = Opened { slots: [const { None }; N], rest: Object::new(), order, repeats: false };
-    for (key, node) in fields {
-        let place = known.iter().position(|name| *name == key.to_str_lossy());
-        match place.and_then(|place| opened.slots.get_mut(place)) {
-            Some(slot) => opened.repeats |= slot.replace(node).is_some(),
-            None => opened.rest.push(key.into_json_string(), node.into_json()),
-        }
-    }
-    opened
-}
-
-impl<const N: usize> Opened<'_, N> {
-    /// Leaves what was not consumed, and how the keys stood, in an extra.
-    pub(super) fn leave(&mut self, part: &mut ExtraPart) {
-        for (key, value) in std::mem::take(&mut self.rest) {
-            part.fields.push(key, value);
-        }
-        if let Some(order) = self.order.take() {
-            part.spelling.set(ORDER, order);
-        }
-    }
-
-    /// The same for an object inside the one that the extra is of.
-    pub(super) fn leave_under(&mut self, key: &str, part: &mut ExtraPart) {
-        let mut inner = ExtraPart::default();
-        self.leave(&mut inner);
-        *part = nest(std::mem::take(part), key, inner);
-    }
+/// The same for an object inside the one that the extra is of.
+pub(super) fn leave_under<const N: usize>(opened: &mut Opened<'_, N>, key: &str, part: &mut ExtraPart) {
+    let mut inner = ExtraPart::default();
+    leave(opened, &mut inner);
+    *part = nest(std::mem::take(part), key, inner);
 }
 
 /// What an extra keeps of an object and of one inside it, under `key`.
@@ -65,19 +36,11 @@ pub(super) fn nest(mut outer: ExtraPart, key: &str, inner: ExtraPart) -> ExtraPa
     }
     for (name, note) in inner.spelling {
         let name = name.to_str_lossy();
-        let name = if name == ORDER { format!("{key}.{name}") } else { name.into_owned() };
-        outer.spelling.set(&name, note);
+        let own = note_key("");
+        let path = name.strip_prefix(&*own).map(|path| format!("{key}{path}"));
+        outer.spelling.set(&path.map_or(name, |path| note_key(&path)), note);
     }
     outer
-}
-
-/// The keys as they stand, unless the known ones stand in their usual order with the others behind them.
-fn order<const N: usize>(fields: &Fields<'_>, known: &[&str; N]) -> Option<Json> {
-    let place = |key: &Text<'_>| known.iter().position(|name| *name == key.to_str_lossy()).unwrap_or(N);
-    if fields.is_sorted_by_key(|(key, _)| place(key)) {
-        return None;
-    }
-    Some(Json::Array(fields.iter().map(|(key, _)| Json::String(key.clone().into_json_string())).collect()))
 }
 
 /// Notes that the source left a key out.
@@ -132,10 +95,7 @@ impl<'s> Kept<'s> {
     }
 
     fn order(self) -> Option<&'s Json> {
-        match self.under {
-            None => self.spelled(ORDER),
-            Some(key) => self.spelled(&format!("{key}.{ORDER}")),
-        }
+        order_note(self.spelling, self.under.unwrap_or_default()).filter(|_| self.mode == Mode::Faithful)
     }
 }
 
@@ -177,11 +137,11 @@ impl<'s> Maker<'s> {
             }
         }
         if let Some(Json::Array(order)) = self.kept.order() {
-            let place = |key: &Text<'_>| {
-                let name = key.to_str_lossy();
-                order.iter().position(|own| own.as_str().as_deref() == Some(&*name)).unwrap_or(order.len())
-            };
-            self.pairs.sort_by_cached_key(|(key, _)| place(key));
+            let mut places = Places::new(order);
+            let mut ranked: Vec<_> =
+                self.pairs.into_iter().map(|pair| (places.next(&pair.0).unwrap_or(order.len()), pair)).collect();
+            ranked.sort_by_key(|(place, _)| *place);
+            self.pairs = ranked.into_iter().map(|(_, pair)| pair).collect();
         }
         object(self.pairs)
     }

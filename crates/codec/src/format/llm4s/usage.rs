@@ -16,17 +16,17 @@ const LARGEST: u64 = 1 << 53;
 
 /// Whose summary it is.
 #[derive(Clone, Copy, PartialEq)]
-enum Of {
+enum SummaryOf {
     All,
     Model,
 }
 
 /// Reads a summary.
 pub(super) fn read(node: Node<'_>, mode: Mode, losses: &mut Vec<Loss>) -> Usage {
-    summary(node, Of::All, "usage", mode, losses)
+    summary(node, SummaryOf::All, "usage", mode, losses)
 }
 
-fn summary(node: Node<'_>, of: Of, at: &str, mode: Mode, losses: &mut Vec<Loss>) -> Usage {
+fn summary(node: Node<'_>, of: SummaryOf, at: &str, mode: Mode, losses: &mut Vec<Loss>) -> Usage {
     let mut usage = Usage::default();
     let mut part = ExtraPart::default();
     let fields = match node.value {
@@ -37,8 +37,8 @@ fn summary(node: Node<'_>, of: Of, at: &str, mode: Mode, losses: &mut Vec<Loss>)
         }
     };
     let mut opened = tree::open(fields, &KEYS);
-    opened.leave(&mut part);
-    if opened.repeats {
+    tree::leave(&mut opened, &mut part);
+    if !opened.repeated.is_empty() {
         losses.push(Loss::decode(LossKind::Dropped, at, "a key stands more than once; the last one counts"));
     }
     let [requests, input, output, thinking, cost, models] = opened.slots;
@@ -97,7 +97,7 @@ impl Reading<'_> {
         Some(count)
     }
 
-    fn cost(&mut self, node: Option<Node<'_>>, of: Of) -> Option<Decimal> {
+    fn cost(&mut self, node: Option<Node<'_>>, of: SummaryOf) -> Option<Decimal> {
         let raw = node?.into_json();
         let cost = match &raw {
             Json::String(text) => text.to_str().ok().and_then(|text| Decimal::parse(&text)),
@@ -111,7 +111,7 @@ impl Reading<'_> {
             }
             (Json::Number(_), Some(_)) => {
                 self.part.spelling.set("totalCost", "number");
-                if of == Of::Model {
+                if of == SummaryOf::Model {
                     self.coerced("cost", "`totalCost` of a model is a number; llm4s takes only a string".to_owned());
                 }
             }
@@ -120,9 +120,9 @@ impl Reading<'_> {
         cost
     }
 
-    fn models(&mut self, node: Node<'_>, of: Of, mode: Mode) -> Vec<(String, Usage)> {
+    fn models(&mut self, node: Node<'_>, of: SummaryOf, mode: Mode) -> Vec<(String, Usage)> {
         let fields = match node.value {
-            Value::Object(fields) if of == Of::All => fields,
+            Value::Object(fields) if of == SummaryOf::All => fields,
             Value::Null if mode == Mode::Compat => {
                 self.part.spelling.set("byModel", Json::Null);
                 return Vec::new();
@@ -138,7 +138,7 @@ impl Reading<'_> {
         }
         let read = |(index, (name, node)): (usize, (turnkeep_model::json::Text<'_>, Node<'_>))| {
             let at = format!("{}.by_model[{index}]", self.at);
-            (name.to_str_lossy().into_owned(), summary(node, Of::Model, &at, mode, self.losses))
+            (name.to_str_lossy().into_owned(), summary(node, SummaryOf::Model, &at, mode, self.losses))
         };
         fields.into_iter().enumerate().map(read).collect()
     }
@@ -168,10 +168,10 @@ fn spell_count(count: u64) -> Json {
 
 /// Writes a summary.
 pub(super) fn write(usage: &Usage, mode: Mode) -> Node<'_> {
-    summary_node(usage, Of::All, mode)
+    summary_node(usage, SummaryOf::All, mode)
 }
 
-fn summary_node(usage: &Usage, of: Of, mode: Mode) -> Node<'_> {
+fn summary_node(usage: &Usage, of: SummaryOf, mode: Mode) -> Node<'_> {
     let kept = Kept::of(&usage.extra, mode);
     if kept.is_null("summary") && usage.requests.is_none() {
         return tree::null();
@@ -185,7 +185,7 @@ fn summary_node(usage: &Usage, of: Of, mode: Mode) -> Node<'_> {
     }
     let cost = usage.cost.as_ref().and_then(|cost| cost_node(cost, kept.spelled("totalCost").is_some(), mode));
     maker.choose("totalCost", cost, None);
-    if of == Of::All {
+    if of == SummaryOf::All {
         maker.choose("byModel", models_node(usage, mode), None);
     }
     maker.finish()
@@ -213,7 +213,7 @@ fn models_node(usage: &Usage, mode: Mode) -> Option<Node<'_>> {
             _ => None,
         };
     }
-    let model = |(name, usage)| (turnkeep_model::json::Text::Plain(name), summary_node(usage, Of::Model, mode));
+    let model = |(name, usage)| (turnkeep_model::json::Text::Plain(name), summary_node(usage, SummaryOf::Model, mode));
     let pairs = usage.by_model.iter().map(|(name, usage)| (name.as_str(), usage)).map(model).collect();
     Some(Node { at: 0, value: Value::Object(pairs) })
 }

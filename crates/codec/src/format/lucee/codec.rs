@@ -9,7 +9,7 @@ use super::{decode, encode, read, write};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Spec};
 use crate::input::{Form, Input, Syntax};
 use crate::sniff::Guess;
-use crate::{honest, json5};
+use crate::{json5, loss_report};
 
 /// `lucee.session`: what SerializeAISession writes.
 pub(crate) struct SessionCodec;
@@ -26,14 +26,14 @@ impl Codec for SessionCodec {
             title: "Lucee AI session",
             variants: &[PRETTY, COMPACT, TEXT],
             extensions: &[".json", ".json5"],
-            reads: true,
-            writes: true,
             fidelity: Fidelity {
+                keys: Keeps::All,
                 system_text: Keeps::Some,
                 options: Keeps::Some,
                 media: Keeps::Some,
                 ..Fidelity::NOTHING
             },
+            ..Spec::READ_WRITE
         }
     }
 
@@ -66,7 +66,7 @@ impl Codec for SessionCodec {
         }
         let bytes = write::text(&document);
         let (back, _) = decode::session(document, options.mode);
-        Ok(Encoded { bytes, losses: honest::losses(archive, &Archive::from(back), "a Lucee AI session") })
+        Ok(Encoded { bytes, losses: loss_report::losses(archive, &Archive::from(back), "a Lucee AI session") })
     }
 }
 

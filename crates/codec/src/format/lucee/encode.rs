@@ -20,7 +20,7 @@ pub(super) enum Parts {
 
 /// How a session is written.
 #[derive(Clone, Copy)]
-struct Manner {
+struct WriteOptions {
     mode: Mode,
     parts: Parts,
 }
@@ -31,7 +31,7 @@ pub(super) fn document(session: &Session, mode: Mode, parts: Parts) -> Document 
     let noted = |key: &str| faithful && session.extra.spelling(FORMAT, key).is_some();
     let mut unknown = session.extra.fields(FORMAT).filter(|_| faithful).cloned().unwrap_or_default();
     let keys = key_list(&session.extra).filter(|_| faithful);
-    let (history, system) = exchanges(session, Manner { mode, parts });
+    let (history, system) = exchanges(session, WriteOptions { mode, parts });
     let settings = settings(session, &mut unknown, keys.as_deref(), &system, faithful);
     unknown.retain(|key, _| !is_setting(&key.to_str_lossy()));
     Document {
@@ -117,7 +117,7 @@ struct Draft<'a> {
 }
 
 /// The exchanges of a session and its system text.
-fn exchanges(session: &Session, manner: Manner) -> (Vec<Item>, String) {
+fn exchanges(session: &Session, options: WriteOptions) -> (Vec<Item>, String) {
     let mut items = Vec::new();
     let mut system: Vec<&str> = Vec::new();
     let mut draft: Option<Draft<'_>> = None;
@@ -127,50 +127,50 @@ fn exchanges(session: &Session, manner: Manner) -> (Vec<Item>, String) {
             _ => None,
         });
         for summary in summaries {
-            items.extend(draft.take().map(|draft| item(draft, manner)));
+            items.extend(draft.take().map(|draft| item(draft, options)));
             items.extend(summary_items(summary));
         }
         if begins(turn) {
-            items.extend(draft.replace(Draft::default()).map(|draft| item(draft, manner)));
+            items.extend(draft.replace(Draft::default()).map(|draft| item(draft, options)));
         }
         for block in &turn.blocks {
             match (place(block), &block.body) {
-                (Place::System, Body::Text(text)) => system.push(&text.text),
-                (Place::Question, _) => draft.get_or_insert_default().question.push(block),
-                (Place::Answer, _) => draft.get_or_insert_default().answer.push(block),
-                (Place::System | Place::Nowhere, _) => {}
+                (Destination::System, Body::Text(text)) => system.push(&text.text),
+                (Destination::Question, _) => draft.get_or_insert_default().question.push(block),
+                (Destination::Answer, _) => draft.get_or_insert_default().answer.push(block),
+                (Destination::System | Destination::Nowhere, _) => {}
             }
         }
         if let Some(draft) = &mut draft {
             draft.first.get_or_insert(turn);
         }
     }
-    items.extend(draft.map(|draft| item(draft, manner)));
+    items.extend(draft.map(|draft| item(draft, options)));
     (items, system.join("\n\n"))
 }
 
 /// Where a block stands in a session of theirs.
-enum Place {
+enum Destination {
     System,
     Question,
     Answer,
     Nowhere,
 }
 
-fn place(block: &Block) -> Place {
+fn place(block: &Block) -> Destination {
     match &block.author {
-        Author::System | Author::Developer => Place::System,
-        Author::Tool => Place::Nowhere,
-        _ if !part::fits(block) => Place::Nowhere,
-        Author::Assistant => Place::Answer,
-        _ => Place::Question,
+        Author::System | Author::Developer => Destination::System,
+        Author::Tool => Destination::Nowhere,
+        _ if !part::fits(block) => Destination::Nowhere,
+        Author::Assistant => Destination::Answer,
+        _ => Destination::Question,
     }
 }
 
 /// Whether a turn begins an exchange: it asks, or it was one.
 fn begins(turn: &Turn) -> bool {
     turn.extra.spelling(FORMAT, "question").is_some()
-        || turn.blocks.iter().any(|block| matches!(place(block), Place::Question))
+        || turn.blocks.iter().any(|block| matches!(place(block), Destination::Question))
 }
 
 /// A summary as exchanges: those it was made as, or one.
@@ -186,17 +186,17 @@ fn summary_items(summary: &Summary) -> Vec<Item> {
     }
 }
 
-fn item(draft: Draft<'_>, manner: Manner) -> Item {
+fn item(draft: Draft<'_>, options: WriteOptions) -> Item {
     let extra = draft.first.map(|turn| &turn.extra);
     let note = |key: &str| extra.and_then(|extra| extra.spelling(FORMAT, key)?.as_str());
-    let question = match (side(&draft.question, note("question").as_deref(), manner), note("question").as_deref()) {
+    let question = match (side(&draft.question, note("question").as_deref(), options), note("question").as_deref()) {
         (Side::Null, Some("null")) => Side::Null,
         // Lucee takes no exchange without a question.
         (Side::Null, _) => Side::Text(String::new()),
         (side, _) => side,
     };
-    let answer = side(&draft.answer, note("answer").as_deref(), manner);
-    let extra = extra.filter(|_| manner.mode == Mode::Faithful);
+    let answer = side(&draft.answer, note("answer").as_deref(), options);
+    let extra = extra.filter(|_| options.mode == Mode::Faithful);
     Item {
         keys: extra.and_then(key_list),
         question,
@@ -205,10 +205,10 @@ fn item(draft: Draft<'_>, manner: Manner) -> Item {
     }
 }
 
-fn side(blocks: &[&Block], note: Option<&str>, manner: Manner) -> Side {
+fn side(blocks: &[&Block], note: Option<&str>, options: WriteOptions) -> Side {
     let in_parts = note == Some("parts") || blocks.iter().any(|block| part::needs_part(block));
-    if in_parts && manner.parts == Parts::WhereNeeded {
-        return Side::Parts(blocks.iter().map(|block| part::part(block, manner.mode)).collect());
+    if in_parts && options.parts == Parts::WhereNeeded {
+        return Side::Parts(blocks.iter().map(|block| part::part(block, options.mode)).collect());
     }
     let texts: Vec<&str> = blocks.iter().filter_map(|block| block.body.as_text()).collect();
     match (texts.as_slice(), note) {

@@ -2,36 +2,18 @@
 
 use std::borrow::Cow;
 
-use base64::Engine;
-use base64::alphabet;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use turnkeep_model::json::{self, Json, Nan, Number};
 use turnkeep_model::{Author, Block, Body, Loss, LossKind, Media, Text};
 
 use super::FORMAT;
 use super::decode::{keep, key_list};
 use super::document::Part;
+use crate::base64_text;
 use crate::codec::Mode;
 
 const PLAIN: &str = "text/plain";
 const JSON: &str = "application/json";
 const BYTES: &str = "application/octet-stream";
-
-const LENIENT: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
-        .with_decode_allow_trailing_bits(true),
-);
-
-/// Whether a text is base64; line ends and missing padding are fine.
-pub(super) fn is_base64(text: &str) -> bool {
-    if text.contains(|c: char| c.is_ascii_whitespace()) {
-        let dense: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-        return LENIENT.decode(dense).is_ok();
-    }
-    LENIENT.decode(text).is_ok()
-}
 
 /// The text of a number or a truth value, and the word for what it was.
 pub(super) fn scalar_text(value: &Json) -> Option<(String, &'static str)> {
@@ -136,7 +118,7 @@ pub(super) fn needs_part(block: &Block) -> bool {
 pub(super) fn fits(block: &Block) -> bool {
     match &block.body {
         Body::Text(_) => true,
-        Body::Media(media) => media.inline.as_deref().is_some_and(is_base64),
+        Body::Media(media) => media.inline.as_deref().is_some_and(base64_text::is_standard),
         Body::Other { .. } => block.extra.spelling(FORMAT, "type").is_some(),
         _ => false,
     }

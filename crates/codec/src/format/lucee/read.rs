@@ -4,7 +4,9 @@ use turnkeep_model::json::{Fields, Node, Object, Text, Value};
 use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result};
 
 use super::document::{Document, ITEM_KEYS, Item, Layout, OURS, PART_KEYS, Part, SESSION_KEYS, Side, known, spelled};
+use crate::base64_text;
 use crate::codec::Mode;
+use crate::fields::{kept_pairs, open_by};
 
 /// Reads a session, and says what it had to change.
 pub(super) fn document(node: Node<'_>, text: &str, mode: Mode) -> Result<(Document, Vec<Loss>)> {
@@ -30,18 +32,12 @@ struct Reader {
     upper: bool,
 }
 
-/// The pairs of a map, sorted out.
-struct Sorted<'a> {
+/// A map taken apart.
+struct Sorted<'a, const N: usize> {
+    /// The keys as spelled and in their order, where that is not the usual way.
     keys: Option<Vec<String>>,
-    found: Vec<(&'static str, Node<'a>)>,
+    slots: [Option<Node<'a>>; N],
     unknown: Object,
-}
-
-impl<'a> Sorted<'a> {
-    fn take(&mut self, key: &str) -> Option<Node<'a>> {
-        let at = self.found.iter().position(|(name, _)| *name == key)?;
-        Some(self.found.remove(at).1)
-    }
 }
 
 impl Reader {
@@ -49,35 +45,29 @@ impl Reader {
         let place = node.at;
         let fields = self.pairs(node, "")?;
         self.upper = is_upper(&fields);
-        let mut sorted = self.sort(fields, &SESSION_KEYS, "");
-        let Some(history) = sorted.take("history") else { return Err(self.missing("history", "", place)) };
+        let Sorted { keys, slots, unknown } = self.sort(fields, &SESSION_KEYS, "");
+        let mut found: Vec<_> = SESSION_KEYS.into_iter().zip(slots).collect();
+        let history = found.iter_mut().find(|(key, _)| *key == "history").and_then(|(_, node)| node.take());
+        let Some(history) = history else { return Err(self.missing("history", "", place)) };
         let history = self.items(history, "history")?;
         let item = |(index, node)| self.item(node, &format!("history[{index}]"));
         let history = history.into_iter().enumerate().map(item).collect::<Result<_>>()?;
-        let settings = sorted.found.into_iter().map(|(key, node)| (key, node.into_json())).collect();
-        Ok(Document {
-            layout: Layout::default(),
-            upper: self.upper,
-            keys: sorted.keys,
-            settings,
-            history,
-            unknown: sorted.unknown,
-        })
+        let settings = found.into_iter().filter_map(|(key, node)| Some((key, node?.into_json()))).collect();
+        Ok(Document { layout: Layout::default(), upper: self.upper, keys, settings, history, unknown })
     }
 
     fn item(&mut self, node: Node<'_>, at: &str) -> Result<Item> {
         let place = node.at;
         let fields = self.pairs(node, at)?;
-        let mut sorted = self.sort(fields, &ITEM_KEYS, at);
-        let [question, answer] = ITEM_KEYS.map(|key| sorted.take(key).ok_or(key));
-        let question = question.map_err(|key| self.missing(key, at, place))?;
+        let Sorted { keys, slots: [question, answer], unknown } = self.sort(fields, &ITEM_KEYS, at);
+        let question = question.ok_or_else(|| self.missing("question", at, place))?;
         let question = self.side(question, &format!("{at}.question"))?;
-        let answer = answer.map_err(|key| self.missing(key, at, place))?;
+        let answer = answer.ok_or_else(|| self.missing("answer", at, place))?;
         let answer = self.side(answer, &format!("{at}.answer"))?;
         if question == Side::Null && self.mode == Mode::Compat {
             return Err(uncastable("null", "Array"));
         }
-        Ok(Item { keys: sorted.keys, question, answer, unknown: sorted.unknown })
+        Ok(Item { keys, question, answer, unknown })
     }
 
     fn side(&mut self, node: Node<'_>, at: &str) -> Result<Side> {
@@ -96,15 +86,14 @@ impl Reader {
     fn part(&mut self, node: Node<'_>, at: &str) -> Result<Part> {
         let place = node.at;
         let fields = self.pairs(node, at)?;
-        let mut sorted = self.sort(fields, &PART_KEYS, at);
-        let kind = sorted.take("type").ok_or_else(|| self.missing("type", at, place))?;
+        let Sorted { keys, slots: [content_type, kind, content], unknown } = self.sort(fields, &PART_KEYS, at);
+        let kind = kind.ok_or_else(|| self.missing("type", at, place))?;
         let kind = self.word(kind, &format!("{at}.type"))?;
-        let content_type = sorted.take("contenttype").ok_or_else(|| self.missing("contenttype", at, place))?;
+        let content_type = content_type.ok_or_else(|| self.missing("contenttype", at, place))?;
         let content_type = self.word(content_type, &format!("{at}.contenttype"))?;
-        let content = sorted.take("content").ok_or_else(|| self.missing("content", at, place))?;
+        let content = content.ok_or_else(|| self.missing("content", at, place))?;
         self.check_content(&kind, &content, &format!("{at}.content"))?;
-        let keys = sorted.keys;
-        Ok(Part { keys, content_type, kind, content: content.into_json(), unknown: sorted.unknown })
+        Ok(Part { keys, content_type, kind, content: content.into_json(), unknown })
     }
 
     fn check_content(&self, kind: &str, content: &Node<'_>, at: &str) -> Result<()> {
@@ -123,7 +112,7 @@ impl Reader {
 
     fn check_base64(&self, content: &Node<'_>, at: &str) -> Result<()> {
         match content.as_str() {
-            Some(text) if super::part::is_base64(&text) => Ok(()),
+            Some(text) if base64_text::is_standard(&text) => Ok(()),
             Some(_) => Err(Error::new(ErrorKind::Corrupt, "the content is not base64")
                 .path(at.to_owned())
                 .offset(content.at as usize)
@@ -132,28 +121,21 @@ impl Reader {
         }
     }
 
-    /// Sorts known keys from unknown ones, whatever their case; of repeated ones the last counts.
-    fn sort<'a>(&mut self, fields: Fields<'a>, known_keys: &[&'static str], at: &str) -> Sorted<'a> {
-        let mut sorted = Sorted { keys: None, found: Vec::new(), unknown: Object::new() };
-        let mut keys = Vec::new();
-        for (key, node) in fields {
-            let name = key.to_str_lossy().into_owned();
-            match known(known_keys, &name) {
-                None => sorted.unknown.push(key.into_json_string(), node.into_json()),
-                Some(known) => {
-                    if sorted.take(known).is_some() {
-                        self.repeated(known, at);
-                        keys.retain(|key: &String| !key.eq_ignore_ascii_case(known));
-                    }
-                    sorted.found.push((known, node));
-                }
-            }
-            keys.push(name);
+    /// Takes a map apart by its known keys, whatever their case; of repeated ones the last counts.
+    fn sort<'a, const N: usize>(&mut self, fields: Fields<'a>, known: &[&'static str; N], at: &str) -> Sorted<'a, N> {
+        let mut keys: Vec<String> = fields.iter().map(|(key, _)| key.to_str_lossy().into_owned()).collect();
+        let opened = open_by(fields, known, str::eq_ignore_ascii_case);
+        for key in opened.repeated {
+            self.repeated(key, at);
+            let first = keys.iter().position(|own| own.eq_ignore_ascii_case(key));
+            first.into_iter().for_each(|first| drop(keys.remove(first)));
         }
-        if keys != usual(known_keys, &sorted, self.upper) {
-            sorted.keys = Some(keys);
-        }
-        sorted
+        let unknown = kept_pairs(opened.rest);
+        let is_there = |(key, slot): &(&&str, &Option<Node<'_>>)| !OURS.contains(*key) || slot.is_some();
+        let usual = known.iter().zip(&opened.slots).filter(is_there).map(|(key, _)| spelled(key, self.upper));
+        let is_usual =
+            usual.chain(unknown.iter().map(|(key, _)| key.to_str_lossy().into_owned())).eq(keys.iter().cloned());
+        Sorted { keys: (!is_usual).then_some(keys), slots: opened.slots, unknown }
     }
 
     fn repeated(&mut self, key: &str, at: &str) {
@@ -236,11 +218,4 @@ fn is_upper(fields: &Fields<'_>) -> bool {
     let mut keys = fields.iter().map(|(key, _)| key.to_str_lossy()).filter(|key| known(&SESSION_KEYS, key).is_some());
     let first = keys.next().is_some_and(|key| !key.contains(char::is_lowercase));
     first && keys.all(|key| !key.contains(char::is_lowercase))
-}
-
-/// The keys in their usual spelling and order: known ones, then the rest.
-fn usual(known_keys: &[&'static str], sorted: &Sorted<'_>, upper: bool) -> Vec<String> {
-    let is_there = |key: &&&str| !OURS.contains(key) || sorted.found.iter().any(|(found, _)| found == *key);
-    let known = known_keys.iter().filter(is_there).map(|key| spelled(key, upper));
-    known.chain(sorted.unknown.iter().map(|(key, _)| key.to_str_lossy().into_owned())).collect()
 }

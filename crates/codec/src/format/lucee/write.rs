@@ -1,23 +1,20 @@
 //! From a serialized session to a text.
 
-use turnkeep_model::json::{Json, JsonSink, JsonString, Layout as SinkLayout, Object, Sink, spell_into};
+use turnkeep_model::json::{Json, JsonSink, JsonString, Object, Sink, TextStyle};
 
 use super::document::{Document, ITEM_KEYS, Item, PART_KEYS, Part, SESSION_KEYS, Side, known, spelled};
 
 /// The text of a session.
 pub(super) fn text(document: &Document) -> Vec<u8> {
     let layout = document.layout;
-    let mut bytes = if layout.compact {
-        let mut sink = JsonSink::new(SinkLayout::Compact);
-        Writer { upper: document.upper }.document(document, &mut sink);
-        sink.into_bytes()
-    } else {
-        let mut sink = LuceeSink::new(if layout.crlf { "\r\n" } else { "\n" }, text_size(document));
-        Writer { upper: document.upper }.document(document, &mut sink);
-        sink.out
-    };
+    let line_end = if layout.crlf { "\r\n" } else { "\n" };
+    let pretty = TextStyle { line_end, blank_in_empty: true, ..TextStyle::PRETTY };
+    let style = if layout.compact { TextStyle::COMPACT } else { pretty };
+    let mut sink = JsonSink::styled(style, Vec::with_capacity(text_size(document)));
+    Writer { upper: document.upper }.document(document, &mut sink);
+    let mut bytes = sink.into_bytes();
     if !layout.unended {
-        bytes.extend_from_slice(if layout.crlf { b"\r\n" } else { b"\n" });
+        bytes.extend_from_slice(line_end.as_bytes());
     }
     bytes
 }
@@ -25,6 +22,7 @@ pub(super) fn text(document: &Document) -> Vec<u8> {
 /// How much room the texts of a session take, so that the output does not have to move while it grows.
 fn text_size(document: &Document) -> usize {
     let side = |side: &Side| match side {
+        // A little more than the text, for its escapes.
         Side::Text(text) => text.len() + text.len() / 16,
         Side::Null | Side::Scalar(_) | Side::Parts(_) => 0,
     };
@@ -111,137 +109,5 @@ impl Writer {
             out.json(value);
         }
         out.end_object();
-    }
-}
-
-/// Lays a document out as Lucee does: two spaces, and a blank line inside what is empty.
-struct LuceeSink {
-    out: Vec<u8>,
-    line_end: &'static str,
-    depth: usize,
-    state: State,
-}
-
-#[derive(PartialEq, Clone, Copy)]
-enum State {
-    First,
-    Due,
-    Next,
-}
-
-impl LuceeSink {
-    fn new(line_end: &'static str, room: usize) -> LuceeSink {
-        LuceeSink { out: Vec::with_capacity(room), line_end, depth: 0, state: State::Due }
-    }
-
-    fn new_line(&mut self) {
-        self.out.extend_from_slice(self.line_end.as_bytes());
-        self.out.resize(self.out.len() + 2 * self.depth, b' ');
-    }
-
-    fn before(&mut self) {
-        match self.state {
-            State::Due => {}
-            State::First => self.new_line(),
-            State::Next => {
-                self.out.push(b',');
-                self.new_line();
-            }
-        }
-        self.state = State::Next;
-    }
-
-    fn scalar(&mut self, text: &str) {
-        self.before();
-        self.out.extend_from_slice(text.as_bytes());
-    }
-
-    fn quoted(&mut self, text: &str) {
-        self.before();
-        self.out.push(b'"');
-        spell_into(text, &mut self.out);
-        self.out.push(b'"');
-    }
-
-    fn quoted_json(&mut self, text: &JsonString) {
-        match text.escaped() {
-            None => self.quoted(&text.to_str_lossy()),
-            Some(spelling) => {
-                self.before();
-                self.out.push(b'"');
-                self.out.extend_from_slice(spelling.as_bytes());
-                self.out.push(b'"');
-            }
-        }
-    }
-
-    fn begin(&mut self, bracket: u8) {
-        self.before();
-        self.out.push(bracket);
-        self.depth += 1;
-        self.state = State::First;
-    }
-
-    fn end(&mut self, bracket: u8) {
-        self.depth = self.depth.saturating_sub(1);
-        if self.state == State::First {
-            self.out.extend_from_slice(self.line_end.as_bytes());
-        }
-        self.new_line();
-        self.out.push(bracket);
-        self.state = State::Next;
-    }
-
-    fn after_key(&mut self) {
-        self.out.extend_from_slice(b": ");
-        self.state = State::Due;
-    }
-}
-
-impl Sink for LuceeSink {
-    fn null(&mut self) {
-        self.scalar("null");
-    }
-
-    fn bool(&mut self, value: bool) {
-        self.scalar(if value { "true" } else { "false" });
-    }
-
-    fn number(&mut self, text: &str) {
-        self.scalar(text);
-    }
-
-    fn text(&mut self, text: &str) {
-        self.quoted(text);
-    }
-
-    fn string(&mut self, text: &JsonString) {
-        self.quoted_json(text);
-    }
-
-    fn begin_array(&mut self) {
-        self.begin(b'[');
-    }
-
-    fn end_array(&mut self) {
-        self.end(b']');
-    }
-
-    fn begin_object(&mut self) {
-        self.begin(b'{');
-    }
-
-    fn key(&mut self, key: &str) {
-        self.quoted(key);
-        self.after_key();
-    }
-
-    fn spelled_key(&mut self, key: &JsonString) {
-        self.quoted_json(key);
-        self.after_key();
-    }
-
-    fn end_object(&mut self) {
-        self.end(b'}');
     }
 }

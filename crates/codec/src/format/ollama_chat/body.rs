@@ -2,22 +2,42 @@
 
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::status::TurnError;
-use turnkeep_model::{Block, Effort, Finish, FinishReason, Options, ResponseFormat, ResponseKind, Session, Time, Turn};
+use turnkeep_model::{Block, Effort, Finish, FinishReason, ResponseFormat, ResponseKind, Session, Time, Turn};
 
 use super::message::Messages;
 use super::{ID, restore};
+use crate::fields::{Fields, Form, Kept, is_text, optional};
 use crate::format::openai_chat::options::{put_tools, take_tools};
-use crate::wire::spoken::Spoken;
-use crate::wire::taken::{Fields, Notes, is_string};
+use crate::wire::message_wire::MessageWire;
+use crate::wire::tables::{OptionRow, option_rows, options_set, take_options};
 
-const REQUEST: &[&str] = &["model", "messages", "tools", "format", "think", "options", "stream"];
-const OPTIONS: &[&str] =
-    &["temperature", "top_p", "top_k", "num_predict", "presence_penalty", "frequency_penalty", "seed", "stop"];
-const RESPONSE: &[&str] = &["model", "created_at", "message", "done_reason", "done"];
+const REQUEST: Form = &optional(["model", "messages", "tools", "format", "think", "options", "stream"]);
+const OPTIONS: Form = &optional([
+    "temperature",
+    "top_p",
+    "top_k",
+    "num_predict",
+    "presence_penalty",
+    "frequency_penalty",
+    "seed",
+    "stop",
+]);
+const ROWS: &[OptionRow] = option_rows! {
+    "temperature" => number temperature,
+    "top_p" => number top_p,
+    "top_k" => number top_k,
+    "num_predict" => number max_tokens,
+    "presence_penalty" => number presence_penalty,
+    "frequency_penalty" => number frequency_penalty,
+    "seed" => number seed,
+    "stop" => texts stop,
+};
+const RESPONSE: Form =
+    &optional(["model", "created_at", "message", "done_reason", "done", "error", "prompt_eval_count", "eval_count"]);
 
-impl Spoken for Messages {
+impl MessageWire for Messages {
     const ID: &'static str = ID;
-    const REQUEST: &'static [&'static str] = REQUEST;
+    const REQUEST: Form = REQUEST;
 
     fn message(&mut self, message: Json) -> Vec<Block> {
         self.next(message)
@@ -35,11 +55,11 @@ impl Spoken for Messages {
 fn take_settings(fields: &mut Fields, session: &mut Session) {
     if let Some(inner) = fields.object("options") {
         let mut inner = Fields::new(inner, OPTIONS);
-        take_options(&mut inner, &mut session.options);
+        take_options(ROWS, &mut inner, &mut session.options);
         inner.note("object", true);
-        fields.inner("options", inner);
+        fields.nest("options", inner);
     }
-    session.options.reasoning = match fields.take_if("think", |value| *value == Json::Bool(false) || is_string(value)) {
+    session.options.reasoning = match fields.take_if("think", |value| *value == Json::Bool(false) || is_text(value)) {
         Some(Json::Bool(_)) => Some(Effort::None),
         Some(level) => level.as_str().map(|word| {
             if word == "none" {
@@ -51,20 +71,6 @@ fn take_settings(fields: &mut Fields, session: &mut Session) {
     };
     session.response_format = take_format(fields);
     take_tools(fields, &mut session.tools, ID);
-}
-
-fn take_options(inner: &mut Fields, options: &mut Options) {
-    options.temperature = inner.number("temperature");
-    options.top_p = inner.number("top_p");
-    options.top_k = inner.number("top_k");
-    options.max_tokens = inner.number("num_predict");
-    options.presence_penalty = inner.number("presence_penalty");
-    options.frequency_penalty = inner.number("frequency_penalty");
-    options.seed = inner.number("seed");
-    let texts = |value: &Json| value.as_array().is_some_and(|texts| !texts.is_empty() && texts.iter().all(is_string));
-    if let Some(Json::Array(texts)) = inner.take_if("stop", texts) {
-        options.stop = texts.iter().filter_map(|text| text.as_str().map(std::borrow::Cow::into_owned)).collect();
-    }
 }
 
 fn take_format(fields: &mut Fields) -> Option<ResponseFormat> {
@@ -79,7 +85,7 @@ fn take_format(fields: &mut Fields) -> Option<ResponseFormat> {
 
 /// The request with these messages to this model.
 pub(super) fn request(session: &Session, model: Option<&str>, messages: Vec<Json>) -> Object {
-    let notes = Notes::of(&session.extra, ID);
+    let notes = Kept::of(&session.extra, ID);
     let mut body = Object::new();
     model.into_iter().for_each(|model| body.push("model", model));
     if !(notes.is("messages", "absent") && messages.is_empty()) {
@@ -97,46 +103,24 @@ pub(super) fn request(session: &Session, model: Option<&str>, messages: Vec<Json
         Some(effort) => body.push("think", effort.as_str()),
         None => {}
     }
-    let inner = options(&session.options);
-    if !inner.is_empty() || notes.get("options").is_some() {
-        body.push("options", notes.complete_inner("options", inner, OPTIONS));
+    let inner: Object = options_set(ROWS, &session.options).collect();
+    if !inner.is_empty() || notes.note("options").is_some() {
+        body.push("options", notes.at("options").complete(inner, OPTIONS));
     }
-    let mut apart = vec!["options"];
-    apart.extend((!session.tools.is_empty()).then_some("tools"));
-    notes.complete(body, REQUEST, &apart)
-}
-
-fn options(options: &Options) -> Object {
-    let numbers = [
-        ("temperature", &options.temperature),
-        ("top_p", &options.top_p),
-        ("top_k", &options.top_k),
-        ("num_predict", &options.max_tokens),
-        ("presence_penalty", &options.presence_penalty),
-        ("frequency_penalty", &options.frequency_penalty),
-        ("seed", &options.seed),
-    ];
-    let mut inner = Object::new();
-    for (key, number) in numbers {
-        number.iter().for_each(|number| inner.push(key, number.clone()));
-    }
-    if !options.stop.is_empty() {
-        inner.push("stop", options.stop.iter().map(|text| Json::from(text.as_str())).collect::<Vec<_>>());
-    }
-    inner
+    notes.complete(body, REQUEST)
 }
 
 fn answer(body: Object, messages: &mut Messages) -> (Turn, Vec<Block>) {
     let mut fields = Fields::new(body, RESPONSE);
     let mut turn = Turn { provider: Some("ollama".to_owned()), api: Some(ID.to_owned()), ..Turn::default() };
-    turn.model = fields.string("model");
-    turn.timing.created = fields.string("created_at").map(Time::new);
+    turn.model = fields.text("model");
+    turn.timing.created = fields.text("created_at").map(Time::new);
     turn.usage.input = fields.count("prompt_eval_count");
     turn.usage.output = fields.count("eval_count");
-    if let Some(word) = fields.string("done_reason") {
+    if let Some(word) = fields.text("done_reason") {
         turn.finish = Some(Finish { reason: FinishReason::from_word(&word), word: Some(word), ..Finish::default() });
     }
-    if let Some(message) = fields.string("error") {
+    if let Some(message) = fields.text("error") {
         turn.errors.push(TurnError { message, ..TurnError::default() });
         turn.finish.get_or_insert_default().reason = FinishReason::Error;
     }
@@ -155,13 +139,13 @@ fn answer(body: Object, messages: &mut Messages) -> (Turn, Vec<Block>) {
         finish.reason = FinishReason::ToolCalls;
     }
     fields.note("answer", true);
-    fields.leave(ID, &mut turn.extra);
+    fields.keep(ID, &mut turn.extra);
     (turn, blocks)
 }
 
 /// The response that a turn came from.
 pub(super) fn response(turn: &Turn) -> Object {
-    let notes = Notes::of(&turn.extra, ID);
+    let notes = Kept::of(&turn.extra, ID);
     let mut body = Object::new();
     turn.model.iter().for_each(|model| body.push("model", model.as_str()));
     turn.timing.created.iter().for_each(|time| body.push("created_at", time.as_str()));
@@ -177,5 +161,5 @@ pub(super) fn response(turn: &Turn) -> Object {
     for (key, count) in counts {
         count.into_iter().for_each(|count| body.push(key, count));
     }
-    notes.complete(body, RESPONSE, &[])
+    notes.complete(body, RESPONSE)
 }

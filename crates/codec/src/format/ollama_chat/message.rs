@@ -4,15 +4,15 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, CallId, Media, Part, Reasoning, Text, ToolCall, ToolResult};
 
 use super::ID;
-use crate::wire::taken::{Fields, is_string};
+use crate::fields::{Fields, Form, is_text, optional};
 
 /// The usual order of a message's fields.
-pub(super) const MESSAGE: &[&str] =
-    &["role", "content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id"];
+pub(super) const MESSAGE: Form =
+    &optional(["role", "content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id"]);
 /// The usual order of a call's fields.
-pub(super) const CALL: &[&str] = &["id", "type", "function"];
+pub(super) const CALL: Form = &optional(["id", "type", "function"]);
 /// The usual order of the fields of a function that is called.
-pub(super) const FUNCTION: &[&str] = &["index", "name", "arguments"];
+pub(super) const FUNCTION: Form = &optional(["index", "name", "arguments"]);
 
 /// Reads messages, one after the other.
 #[derive(Default)]
@@ -46,7 +46,7 @@ impl Messages {
     }
 
     fn message(&mut self, object: Object) -> Vec<Block> {
-        let has_text = object.get("content").is_none_or(|content| is_string(content) || *content == Json::Null);
+        let has_text = object.get("content").is_none_or(|content| is_text(content) || *content == Json::Null);
         let role = object.get_str("role").map(std::borrow::Cow::into_owned);
         let Some(role) = role.filter(|_| has_text && !object.has_duplicates()) else {
             let author = object.get_str("role").map_or(Author::User, |role| Author::from_word(&role));
@@ -60,20 +60,20 @@ impl Messages {
             _ => self.spoken(&mut fields, &author),
         };
         let Some(first) = blocks.first_mut() else {
-            fields.put("role", role);
-            return vec![other(Json::Object(fields.into_rest(MESSAGE)), author)];
+            fields.put_back("role", role);
+            return vec![other(Json::Object(fields.into_rest()), author)];
         };
-        fields.leave(ID, &mut first.message.extra);
+        fields.keep(ID, &mut first.message.extra);
         blocks
     }
 
     fn spoken(&mut self, fields: &mut Fields, author: &Author) -> Vec<Block> {
-        let thought = fields.string("thinking");
+        let thought = fields.text("thinking");
         let thought = thought.map(|text| Reasoning { text: Some(text), ..Reasoning::default() });
         let images: Vec<Block> =
             take_images(fields).into_iter().map(|media| Block::new(author.clone(), media)).collect();
         let calls = self.calls(fields);
-        let said = match fields.string("content") {
+        let said = match fields.text("content") {
             Some(text) if text.is_empty() && !(thought.is_none() && images.is_empty() && calls.is_empty()) => None,
             Some(text) => Some(Block::text(author.clone(), text)),
             None => {
@@ -101,12 +101,12 @@ impl Messages {
         let position = self.calls;
         self.calls += 1;
         let mut fields = Fields::new(object, CALL);
-        let id = fields.string("id").map_or(CallId::Minted(position), CallId::given);
+        let id = fields.text("id").map_or(CallId::Minted(position), CallId::given);
         let mut inner = Fields::new(fields.object("function").unwrap_or_default(), FUNCTION);
-        let name = inner.string("name").unwrap_or_default();
-        let arguments = match inner.object("arguments") {
-            Some(arguments) => Json::Object(arguments).to_text(),
-            None => match inner.string("arguments") {
+        let name = inner.text("name").unwrap_or_default();
+        let arguments = match inner.take_if("arguments", |value| value.as_object().is_some()) {
+            Some(arguments) => arguments.to_text(),
+            None => match inner.text("arguments") {
                 Some(text) => {
                     inner.note("arguments", "string");
                     text
@@ -117,16 +117,16 @@ impl Messages {
                 }
             },
         };
-        fields.inner("function", inner);
+        fields.nest("function", inner);
         self.open.push((id.clone(), name.clone()));
         let mut block = Block::new(Author::Assistant, ToolCall { call: id, name, arguments });
-        fields.leave(ID, &mut block.extra);
+        fields.keep(ID, &mut block.extra);
         block
     }
 
     fn result(&mut self, fields: &mut Fields) -> Block {
-        let name = fields.string("tool_name");
-        let given = fields.string("tool_call_id").map(CallId::given);
+        let name = fields.text("tool_name");
+        let given = fields.text("tool_call_id").map(CallId::given);
         let call = match given {
             Some(id) => {
                 self.open.retain(|(open, _)| *open != id);
@@ -140,7 +140,7 @@ impl Messages {
                 call
             }
         };
-        let mut parts: Vec<Part> = match fields.string("content") {
+        let mut parts: Vec<Part> = match fields.text("content") {
             Some(text) => vec![Text { text }.into()],
             None => {
                 fields.note("content", "absent");
@@ -164,7 +164,7 @@ impl Messages {
 
 /// Takes the images of a message, which are their bytes and nothing else.
 fn take_images(fields: &mut Fields) -> Vec<Media> {
-    let images = |value: &Json| value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(is_string));
+    let images = |value: &Json| value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(is_text));
     let images = match fields.take_if("images", images) {
         Some(Json::Array(images)) => images,
         _ => Vec::new(),

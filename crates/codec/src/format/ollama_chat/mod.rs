@@ -4,12 +4,13 @@
 //! the open calls in order.
 
 mod body;
-pub(crate) mod lint;
+mod contract;
 mod message;
+mod mock;
 mod request;
 mod restore;
+mod rules;
 mod sniff;
-mod speak;
 mod stream;
 mod wire;
 

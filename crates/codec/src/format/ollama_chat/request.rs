@@ -5,7 +5,8 @@ use turnkeep_model::{Author, Block, Body, CallId, Extra, Loss, LossKind, Media, 
 
 use super::{ID, body, restore};
 use crate::codec::EncodeOptions;
-use crate::format::openai_chat::request::{clamp, settle_result};
+use crate::format::openai_chat::head::clamp;
+use crate::format::openai_chat::request::settle_result;
 use crate::models::fit::{self, ThinkingMode};
 use crate::models::settle::is_of_session;
 use crate::models::{self, Target};
@@ -16,7 +17,7 @@ use crate::wire::repair::{History, Sends, speaker};
 const MODEL: &str = "llama3.2";
 
 /// The next request, and what is known of what did not survive.
-pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss>) {
+pub(super) fn next(session: &mut Session, wanted: &EncodeOptions) -> (Json, Vec<Loss>) {
     let kind = session.extra.spelling(ID, "kind").and_then(Json::as_str);
     let own = kind.is_some_and(|word| Kind::from_word(&word).is_some());
     let mut history = history(session, own);
@@ -24,17 +25,16 @@ pub(super) fn next(session: &Session, wanted: &EncodeOptions) -> (Json, Vec<Loss
     let model = model(session, own, wanted, &mut losses);
     let mut head = head(session, own, &mut losses);
     if !(own && is_of_session(session, ID, "model", &model)) {
-        fit_thinking(&mut head, models::of(ID, None, &model), &mut losses);
+        fit_thinking(&mut head, models::asked(ID, None, &model, wanted), &mut losses);
     }
     head.extra.part_mut(ID).fields.remove("model");
     head.extra.tidy();
-    let (blocks, _) = history.into_blocks();
-    let blocks: Vec<&Block> = blocks.iter().collect();
-    (Json::Object(body::request(&head, Some(&model), restore::messages(&blocks))), losses)
+    let messages = history.into_messages(restore::is_one_message, restore::message);
+    (Json::Object(body::request(&head, Some(&model), messages)), losses)
 }
 
-fn history(session: &Session, own: bool) -> History {
-    let mut history = History::of(session);
+fn history(session: &mut Session, own: bool) -> History {
+    let mut history = History::take(session);
     if !own {
         history.forget_extras(Some(ID));
     }

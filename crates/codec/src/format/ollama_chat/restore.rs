@@ -5,9 +5,9 @@ use turnkeep_model::{Author, Block, Body, CallId, Part, Session, ToolCall, ToolR
 
 use super::message::{CALL, FUNCTION, MESSAGE};
 use super::{ID, body};
+use crate::fields::Kept;
+use crate::wire::message_wire::asked_model;
 use crate::wire::repair::speaker;
-use crate::wire::spoken::asked_model;
-use crate::wire::taken::Notes;
 use crate::wire::{Kind, Parts};
 
 /// The bodies that a session was decoded from.
@@ -37,10 +37,12 @@ fn asked(session: &Session) -> Vec<Json> {
 
 /// The messages of blocks: those with one ordinal and one speaker are one.
 pub(super) fn messages(blocks: &[&Block]) -> Vec<Json> {
-    let same = |a: &&Block, b: &&Block| {
-        a.message.ordinal == b.message.ordinal && speaker(a) == speaker(b) && speaker(a) != Author::Tool
-    };
-    blocks.chunk_by(same).map(message).collect()
+    blocks.chunk_by(|a, b| is_one_message(a, b)).map(message).collect()
+}
+
+/// Whether two neighbours are of one message.
+pub(super) fn is_one_message(a: &Block, b: &Block) -> bool {
+    a.message.ordinal == b.message.ordinal && speaker(a) == speaker(b) && speaker(a) != Author::Tool
 }
 
 /// The message that some blocks were.
@@ -54,7 +56,7 @@ pub(super) fn message(blocks: &[&Block]) -> Json {
 }
 
 fn spoken(first: &Block, blocks: &[&Block]) -> Object {
-    let notes = Notes::of(&first.message.extra, ID);
+    let notes = Kept::of(&first.message.extra, ID);
     let mut object = Object::new();
     let author = speaker(first);
     let role = match &first.author {
@@ -78,7 +80,7 @@ fn spoken(first: &Block, blocks: &[&Block]) -> Object {
     if !calls.is_empty() {
         object.push("tool_calls", calls);
     }
-    notes.complete(object, MESSAGE, &[])
+    notes.complete(object, MESSAGE)
 }
 
 fn said(block: &Block) -> Option<&str> {
@@ -105,19 +107,19 @@ fn image(block: &Block) -> Option<Json> {
 
 fn call(block: &Block) -> Option<Json> {
     let Body::ToolCall(call) = &block.body else { return None };
-    let notes = Notes::of(&block.extra, ID);
+    let notes = Kept::of(&block.extra, ID);
     let mut object = Object::new();
     if let CallId::Given(id) = &call.call {
         object.push("id", &**id);
     }
-    object.push("function", notes.complete_inner("function", function(call, notes), FUNCTION));
-    Some(Json::Object(notes.complete(object, CALL, &["function"])))
+    object.push("function", notes.at("function").complete(function(call, notes), FUNCTION));
+    Some(Json::Object(notes.complete(object, CALL)))
 }
 
-fn function(call: &ToolCall, notes: Notes<'_>) -> Object {
+fn function(call: &ToolCall, notes: Kept<'_>) -> Object {
     let mut object = Object::new();
     object.push("name", call.name.as_str());
-    match notes.inner_word("function", "arguments").as_deref() {
+    match notes.at("function").word("arguments").as_deref() {
         Some("absent") => {}
         Some("string") => object.push("arguments", call.arguments.as_str()),
         _ => object.push("arguments", arguments(call)),
@@ -135,7 +137,7 @@ fn arguments(call: &ToolCall) -> Object {
 }
 
 fn tool_message(block: &Block, result: &ToolResult) -> Object {
-    let notes = Notes::of(&block.message.extra, ID);
+    let notes = Kept::of(&block.message.extra, ID);
     let mut object = Object::new();
     object.push("role", "tool");
     if !notes.is("content", "absent") {
@@ -153,7 +155,7 @@ fn tool_message(block: &Block, result: &ToolResult) -> Object {
     {
         object.push("tool_call_id", &**id);
     }
-    notes.complete(object, MESSAGE, &[])
+    notes.complete(object, MESSAGE)
 }
 
 fn shown(part: &Part) -> Option<Json> {

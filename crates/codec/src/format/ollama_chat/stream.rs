@@ -3,7 +3,7 @@
 use turnkeep_model::Result;
 use turnkeep_model::json::{Json, Object};
 
-use crate::wire::{Assembled, Assembler, Beside, Delta};
+use crate::wire::{Assembled, Assembler, Delta, StreamExtras};
 
 /// Puts the lines of a streamed answer together.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(super) struct Lines {
     thinking: Option<String>,
     calls: Vec<Json>,
     images: Vec<Json>,
-    beside: Beside,
+    extras: StreamExtras,
     done: bool,
     spoke: bool,
 }
@@ -25,7 +25,7 @@ impl Assembler for Lines {
         let event = match event {
             Json::Object(event) => event,
             other => {
-                self.beside.keep_value(other);
+                self.extras.keep_value(other);
                 return Ok(deltas);
             }
         };
@@ -39,7 +39,7 @@ impl Assembler for Lines {
                     }
                     match name {
                         "created_at" | "done" | "message" => self.head.set(name, value),
-                        _ => self.beside.replace(&mut self.head, name, value),
+                        _ => self.extras.replace(&mut self.head, name, value),
                     }
                 }
             }
@@ -48,7 +48,7 @@ impl Assembler for Lines {
     }
 
     fn finish(self: Box<Self>) -> Assembled {
-        let Lines { mut head, message, content, thinking, calls, images, beside, done, spoke } = *self;
+        let Lines { mut head, message, content, thinking, calls, images, extras, done, spoke } = *self;
         let mut whole = Object::new();
         if spoke {
             whole.push("role", message.get("role").cloned().unwrap_or_else(|| "assistant".into()));
@@ -72,7 +72,7 @@ impl Assembler for Lines {
             body.push("message", whole);
         }
         head.into_iter().for_each(|(key, value)| body.push(key, value));
-        Assembled { body: Json::Object(body), complete: done, beside: beside.into_values() }
+        Assembled { body: Json::Object(body), complete: done, extras: extras.into_values() }
     }
 }
 
@@ -95,7 +95,7 @@ impl Lines {
                 }
                 ("tool_calls", Json::Array(calls)) => calls.into_iter().for_each(|call| self.call(call, deltas)),
                 ("images", Json::Array(images)) => self.images.extend(images),
-                (name, value) => self.beside.replace(&mut self.message, name, value),
+                (name, value) => self.extras.replace(&mut self.message, name, value),
             }
         }
     }

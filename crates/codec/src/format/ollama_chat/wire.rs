@@ -3,34 +3,28 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Loss, Result, Session};
 
+use super::contract::CONTRACT;
 use super::message::Messages;
 use super::{ID, request, restore, sniff, stream};
-use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
+use crate::codec::{EncodeOptions, Fidelity, Spec};
 use crate::sniff::Guess;
-use crate::wire::{Assembler, Delivery, Kind, Parts, Wire, spoken};
+use crate::wire::mock::VendorMock;
+use crate::wire::{Assembler, Contract, Delivery, Kind, Parts, Wire, message_wire};
 
 /// Ollama's chat wire.
 pub(crate) struct OllamaWire;
 
 impl Wire for OllamaWire {
     fn spec(&self) -> &'static Spec {
-        &Spec {
-            id: ID,
-            title: "Ollama chat",
-            variants: &[],
-            extensions: &[],
-            reads: true,
-            writes: true,
-            fidelity: Fidelity {
-                system_text: Keeps::All,
-                options: Keeps::Some,
-                tools: Keeps::All,
-                reasoning: Keeps::Some,
-                media: Keeps::Some,
-                tool_ids: Keeps::Some,
-                ..Fidelity::NOTHING
-            },
-        }
+        &Spec { id: ID, title: "Ollama chat", fidelity: Fidelity::WIRE, ..Spec::READ_WRITE }
+    }
+
+    fn contract(&self) -> &'static Contract {
+        &CONTRACT
+    }
+
+    fn mock(&self) -> &'static dyn VendorMock {
+        &OllamaWire
     }
 
     fn sniff_request(&self, body: &Object) -> Guess {
@@ -46,14 +40,14 @@ impl Wire for OllamaWire {
     }
 
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)> {
-        spoken::decode::<Messages>(parts, &mut std::iter::empty())
+        message_wire::decode::<Messages>(parts, &mut std::iter::empty())
     }
 
     fn restore(&self, session: &Session, kind: Kind) -> Parts {
         restore::parts(session, kind)
     }
 
-    fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+    fn next_request(&self, session: &mut Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         request::next(session, options)
     }
 

@@ -6,16 +6,17 @@ use turnkeep_model::{Block, Finish, FinishReason, Scope, Session, Time, Turn, Tu
 
 use super::message::Messages;
 use super::{ID, options, profile, restore, usage};
-use crate::wire::spoken::Spoken;
-use crate::wire::taken::{Fields, Notes, plain_count};
+use crate::fields::{Fields, Form, Kept, optional, plain_count};
+use crate::wire::message_wire::MessageWire;
+use crate::wire::tables::{Words, meant};
 
-const RESPONSE: &[&str] = &["id", "object", "created", "model", "choices", "usage", "error"];
-const CHOICE: &[&str] = &["index", "message", "logprobs", "finish_reason"];
-const ERROR: &[&str] = &["message", "type"];
+const RESPONSE: Form = &optional(["id", "object", "created", "model", "choices", "usage", "error"]);
+const CHOICE: Form = &optional(["index", "message", "logprobs", "finish_reason"]);
+const ERROR: Form = &optional(["message", "type"]);
 
-impl Spoken for Messages {
+impl MessageWire for Messages {
     const ID: &'static str = ID;
-    const REQUEST: &'static [&'static str] = options::REQUEST;
+    const REQUEST: Form = options::REQUEST;
 
     fn message(&mut self, message: Json) -> Vec<Block> {
         self.next(message)
@@ -35,8 +36,8 @@ fn answer(body: Object, messages: &mut Messages) -> (Turn, Vec<Block>) {
     let provider = profile::made_by(&body).map(str::to_owned);
     let mut fields = Fields::new(body, RESPONSE);
     let mut turn = Turn { provider, api: Some(ID.to_owned()), ..Turn::default() };
-    turn.id = fields.string("id").map(TurnId::new);
-    turn.model = fields.string("model");
+    turn.id = fields.text("id").map(TurnId::new);
+    turn.model = fields.text("model");
     turn.timing.created = fields.count("created").map(|seconds| Time::new(seconds.to_string()));
     if fields.take_if("object", |word| word.as_str().is_some_and(|word| word == "chat.completion")).is_none() {
         fields.note("object", "absent");
@@ -49,7 +50,7 @@ fn answer(body: Object, messages: &mut Messages) -> (Turn, Vec<Block>) {
     take_error(&mut fields, &mut turn);
     let blocks = take_choices(&mut fields, &mut turn, messages);
     fields.note("answer", true);
-    fields.leave(ID, &mut turn.extra);
+    fields.keep(ID, &mut turn.extra);
     (turn, blocks)
 }
 
@@ -66,7 +67,7 @@ fn take_choices(fields: &mut Fields, turn: &mut Turn, messages: &mut Messages) -
     if choice.take_if("index", zero).is_none() {
         choice.note("index", "absent");
     }
-    if let Some(word) = choice.string("finish_reason") {
+    if let Some(word) = choice.text("finish_reason") {
         turn.finish = Some(Finish { reason: reason(&word), word: Some(word), ..Finish::default() });
     }
     let blocks = match choice.object("message") {
@@ -78,36 +79,40 @@ fn take_choices(fields: &mut Fields, turn: &mut Turn, messages: &mut Messages) -
     };
     let rest: Vec<Json> = choices.collect();
     if !rest.is_empty() {
-        fields.put("choices", rest);
+        fields.leave("choices", rest);
     }
-    fields.inner("choice", choice);
+    fields.nest("choice", choice);
     blocks
 }
 
+/// The words of vendors beside those that are ours too.
+const REASONS: Words<FinishReason> = &[
+    ("function_call", FinishReason::ToolCalls),
+    ("eos", FinishReason::Stop),
+    ("eos_token", FinishReason::Stop),
+    ("end_turn", FinishReason::Stop),
+    ("model_length", FinishReason::Length),
+    ("error", FinishReason::Error),
+];
+
 fn reason(word: &str) -> FinishReason {
-    match word {
-        "function_call" => FinishReason::ToolCalls,
-        "eos" | "eos_token" | "end_turn" => FinishReason::Stop,
-        "model_length" => FinishReason::Length,
-        "error" => FinishReason::Error,
-        word => FinishReason::from_word(word),
-    }
+    meant(REASONS, word).unwrap_or_else(|| FinishReason::from_word(word))
 }
 
 fn take_error(fields: &mut Fields, turn: &mut Turn) {
     let told = |value: &Json| value.as_object().is_some_and(|error| error.get_str("message").is_some());
     let Some(Json::Object(error)) = fields.take_if("error", told) else { return };
     let mut error = Fields::new(error, ERROR);
-    let message = error.string("message").unwrap_or_default();
-    let mut found = TurnError { message, class: error.string("type"), ..TurnError::default() };
-    error.leave(ID, &mut found.extra);
+    let message = error.text("message").unwrap_or_default();
+    let mut found = TurnError { message, class: error.text("type"), ..TurnError::default() };
+    error.keep(ID, &mut found.extra);
     turn.errors.push(found);
     turn.finish = Some(Finish { reason: FinishReason::Error, ..Finish::default() });
 }
 
 /// The response that a turn came from.
 pub(super) fn response(turn: &Turn) -> Object {
-    let notes = Notes::of(&turn.extra, ID);
+    let notes = Kept::of(&turn.extra, ID);
     let mut body = Object::new();
     if let Some(id) = &turn.id {
         body.push("id", id.as_str());
@@ -124,29 +129,28 @@ pub(super) fn response(turn: &Turn) -> Object {
     if !notes.is("choices", "absent") {
         body.push("choices", choices(turn, notes));
     }
-    if notes.get("usage").is_some() {
+    if notes.note("usage").is_some() {
         body.push("usage", usage::write(&turn.usage));
     }
     if let Some(error) = turn.errors.first() {
         body.push("error", error_object(error));
     }
-    let apart: &[&str] = if notes.is("choices", "absent") { &["choice"] } else { &["choice", "choices"] };
-    notes.complete(body, RESPONSE, apart)
+    notes.without(|key| key.is("choice")).complete(body, RESPONSE)
 }
 
-fn choices(turn: &Turn, notes: Notes<'_>) -> Vec<Json> {
+fn choices(turn: &Turn, notes: Kept<'_>) -> Vec<Json> {
     let mut choice = Object::new();
-    if notes.inner_word("choice", "index").is_none() {
+    if notes.at("choice").word("index").is_none() {
         choice.push("index", 0_u64);
     }
     let blocks: Vec<&Block> = turn.blocks.iter().filter(|block| block.is_answer()).collect();
-    if notes.inner_word("choice", "message").is_none() {
+    if notes.at("choice").word("message").is_none() {
         choice.push("message", restore::message(&blocks));
     }
     if let Some(word) = turn.finish.as_ref().and_then(|finish| finish.word.as_deref()) {
         choice.push("finish_reason", word);
     }
-    let first = Json::Object(notes.complete_inner("choice", choice, CHOICE));
+    let first = Json::Object(notes.at("choice").complete(choice, CHOICE));
     let more = notes.field("choices").and_then(Json::as_array).unwrap_or_default();
     std::iter::once(first).chain(more.iter().cloned()).collect()
 }
@@ -157,5 +161,5 @@ fn error_object(error: &TurnError) -> Object {
     if let Some(class) = &error.class {
         object.push("type", class.as_str());
     }
-    Notes::of(&error.extra, ID).complete(object, ERROR, &[])
+    Kept::of(&error.extra, ID).complete(object, ERROR)
 }

@@ -3,8 +3,13 @@
 use turnkeep_model::Media;
 use turnkeep_model::json::{Json, Object};
 
+use super::part::PART;
+use crate::fields::{Fields, Form, Kept, optional};
 use crate::wire::document::type_of_url;
-use crate::wire::taken::{Fields, Notes};
+
+const IMAGE: Form = &optional(["url", "detail"]);
+const AUDIO: Form = &optional(["data", "format"]);
+const FILE: Form = &optional(["filename", "file_data", "file_id"]);
 
 /// Takes the media out of a part of type `kind`, if it is a spelling we know.
 pub(super) fn take(kind: &str, part: &mut Fields) -> Option<Media> {
@@ -22,7 +27,7 @@ pub(super) fn take(kind: &str, part: &mut Fields) -> Option<Media> {
 
 /// The media of a part of type `kind`, whatever stands beside it.
 pub(crate) fn media(kind: &str, part: &Object) -> Option<Media> {
-    take(kind, &mut Fields::new(part.clone(), &[]))
+    take(kind, &mut Fields::new(part.clone(), PART))
 }
 
 /// Which part holds a medium, where the source does not say.
@@ -36,15 +41,15 @@ pub(super) fn part_kind(media: &Media) -> &'static str {
 }
 
 fn image(part: &mut Fields) -> Option<Media> {
-    if let Some(url) = part.string("image_url") {
+    if let Some(url) = part.text("image_url") {
         part.note("bare", true);
         return Some(at_url(url));
     }
     let has_url = part.get("image_url")?.as_object()?.get_str("url").is_some();
-    let mut inner = Fields::new(has_url.then(|| part.object("image_url")).flatten()?, &["url", "detail"]);
-    let url = inner.string("url")?;
-    let media = Media { detail: inner.string("detail"), ..at_url(url) };
-    part.inner("image_url", inner);
+    let mut inner = Fields::new(has_url.then(|| part.object("image_url")).flatten()?, IMAGE);
+    let url = inner.text("url")?;
+    let media = Media { detail: inner.text("detail"), ..at_url(url) };
+    part.nest("image_url", inner);
     Some(media)
 }
 
@@ -54,10 +59,10 @@ fn audio(part: &mut Fields) -> Option<Media> {
     if known.get_str("data").is_none() || !known.get_str("format").is_some_and(|format| plain(&format)) {
         return None;
     }
-    let mut inner = Fields::new(part.object("input_audio")?, &["data", "format"]);
-    let inline = inner.string("data");
-    let format = inner.string("format").unwrap_or_default();
-    part.inner("input_audio", inner);
+    let mut inner = Fields::new(part.object("input_audio")?, AUDIO);
+    let inline = inner.text("data");
+    let format = inner.text("format").unwrap_or_default();
+    part.nest("input_audio", inner);
     let kind = if format == "mp3" { "mpeg" } else { &format };
     Some(Media { inline, media_type: Some(format!("audio/{kind}")), ..Media::default() })
 }
@@ -67,9 +72,9 @@ fn file(part: &mut Fields) -> Option<Media> {
     if known.get_str("file_data").is_none() && known.get_str("file_id").is_none() {
         return None;
     }
-    let mut inner = Fields::new(part.object("file")?, &["filename", "file_data", "file_id"]);
-    let mut media = Media { name: inner.string("filename"), file_id: inner.string("file_id"), ..Media::default() };
-    if let Some(data) = inner.string("file_data") {
+    let mut inner = Fields::new(part.object("file")?, FILE);
+    let mut media = Media { name: inner.text("filename"), file_id: inner.text("file_id"), ..Media::default() };
+    if let Some(data) = inner.text("file_data") {
         match split_data_url(&data) {
             Some((kind, bytes)) => {
                 media.media_type = Some(kind.to_owned());
@@ -83,7 +88,7 @@ fn file(part: &mut Fields) -> Option<Media> {
             None => media.inline = Some(data),
         }
     }
-    part.inner("file", inner);
+    part.nest("file", inner);
     Some(media)
 }
 
@@ -107,13 +112,13 @@ fn split_data_url(url: &str) -> Option<(&str, &str)> {
 }
 
 /// The fields of the part that holds a medium, type first.
-pub(super) fn part(media: &Media, notes: Notes<'_>) -> Object {
+pub(super) fn part(media: &Media, notes: Kept<'_>) -> Object {
     let kind = notes.word("as").map_or_else(|| part_kind(media).to_owned(), std::borrow::Cow::into_owned);
     let value = match kind.as_str() {
-        "image_url" if notes.get("bare").is_some() => Json::from(url_of(media)),
-        "image_url" => Json::Object(notes.complete_inner("image_url", image_url(media), &["url", "detail"])),
-        "input_audio" => Json::Object(notes.complete_inner("input_audio", input_audio(media), &["data", "format"])),
-        _ => Json::Object(notes.complete_inner("file", file_of(media), &["filename", "file_data", "file_id"])),
+        "image_url" if notes.note("bare").is_some() => Json::from(url_of(media)),
+        "image_url" => Json::Object(notes.at("image_url").complete(image_url(media), IMAGE)),
+        "input_audio" => Json::Object(notes.at("input_audio").complete(input_audio(media), AUDIO)),
+        _ => Json::Object(notes.at("file").complete(file_of(media), FILE)),
     };
     [("type", Json::from(kind.as_str())), (kind.as_str(), value)].into_iter().collect()
 }

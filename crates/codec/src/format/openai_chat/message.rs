@@ -1,15 +1,17 @@
 //! From messages to blocks.
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Author, Block, Body, CallId, Data, ItemId, Part, Reasoning, Scope, Text, ToolCall, ToolResult};
+use turnkeep_model::{Author, Block, Body, CallId, ItemId, Reasoning, Scope, ToolCall, ToolResult};
 
+use super::part::{content, part, result_parts};
 use super::{ID, media};
-use crate::wire::taken::Fields;
+use crate::fields::{Fields, Form, optional};
 
 /// The usual order of a message's fields.
-pub(super) const MESSAGE: &[&str] = &[
+pub(super) const MESSAGE: Form = &optional([
     "role",
     "content",
+    "images",
     "refusal",
     "reasoning_content",
     "reasoning",
@@ -19,15 +21,13 @@ pub(super) const MESSAGE: &[&str] = &[
     "audio",
     "name",
     "tool_call_id",
-];
-/// The usual order of a part's fields.
-pub(super) const PART: &[&str] = &["type", "text", "refusal", "thinking", "image_url", "input_audio", "file"];
+]);
 /// The usual order of a call's fields.
-pub(super) const CALL: &[&str] = &["id", "type", "function", "custom"];
+pub(super) const CALL: Form = &optional(["id", "type", "function", "custom"]);
 /// The usual order of the fields of a function that is called.
-pub(super) const FUNCTION: &[&str] = &["name", "arguments", "input"];
+pub(super) const FUNCTION: Form = &optional(["name", "arguments", "input"]);
 /// The usual order of a piece of reasoning.
-pub(super) const DETAIL: &[&str] = &["type", "text", "summary", "data", "signature", "id"];
+pub(super) const DETAIL: Form = &optional(["type", "text", "summary", "data", "signature", "id"]);
 
 /// Reads messages, one after the other.
 #[derive(Default)]
@@ -64,10 +64,10 @@ impl Messages {
 
     fn message(&mut self, object: Object) -> Vec<Block> {
         let mut fields = Fields::new(object, MESSAGE);
-        let Some(role) = fields.string("role") else {
-            return vec![other("message", Json::Object(fields.into_rest(MESSAGE)), Author::User)];
+        let Some(role) = fields.text("role") else {
+            return vec![other("message", Json::Object(fields.into_rest()), Author::User)];
         };
-        let name = fields.string("name");
+        let name = fields.text("name");
         let author = match role.as_str() {
             "function" => Author::Tool,
             word => Author::from_word(word),
@@ -78,11 +78,11 @@ impl Messages {
             _ => content(&mut fields, &author),
         };
         let Some(first) = blocks.first_mut() else {
-            fields.put("role", role);
-            name.into_iter().for_each(|name| fields.put("name", name));
-            return vec![other("message", Json::Object(fields.into_rest(MESSAGE)), author)];
+            fields.put_back("role", role);
+            name.into_iter().for_each(|name| fields.put_back("name", name));
+            return vec![other("message", Json::Object(fields.into_rest()), author)];
         };
-        fields.leave(ID, &mut first.message.extra);
+        fields.keep(ID, &mut first.message.extra);
         if author != Author::Tool {
             blocks.iter_mut().for_each(|block| block.message.name.clone_from(&name));
         }
@@ -93,7 +93,7 @@ impl Messages {
     fn answer(&mut self, fields: &mut Fields) -> Vec<Block> {
         let mut blocks = self.reasoning(fields);
         let calls: Vec<Block> = self.calls(fields);
-        let refusal = fields.string("refusal").map(|text| {
+        let refusal = fields.text("refusal").map(|text| {
             let mut block = Block::text(Author::Assistant, text);
             block.extra.part_mut(ID).spelling.set("refusal", "field");
             block
@@ -105,7 +105,7 @@ impl Messages {
             block.extra.part_mut(ID).spelling.set("place", "audio");
             block
         });
-        let rest: Vec<Block> = refusal.into_iter().chain(audio).chain(calls).collect();
+        let rest: Vec<Block> = images(fields).into_iter().chain(refusal).chain(audio).chain(calls).collect();
         if !(blocks.is_empty() && rest.is_empty()) {
             unsaid(fields);
         }
@@ -123,9 +123,9 @@ impl Messages {
         let known = !details.is_empty() && details.iter().all(|detail| detail_text(detail).is_some());
         let joined = known.then(|| details.iter().filter_map(detail_text).collect::<String>());
         // Servers that changed the name of the field say the same thought under both, and in its details.
-        let content = fields.string("reasoning_content");
+        let content = fields.text("reasoning_content");
         let mut blocks = Vec::new();
-        for (field, text) in [("reasoning_content", content.clone()), ("reasoning", fields.string("reasoning"))] {
+        for (field, text) in [("reasoning_content", content.clone()), ("reasoning", fields.text("reasoning"))] {
             let Some(text) = text else { continue };
             if joined.as_ref() == Some(&text) {
                 fields.note(field, "joined");
@@ -145,22 +145,22 @@ impl Messages {
     fn detail(&self, detail: Json) -> Option<Block> {
         let Json::Object(object) = detail else { return None };
         let mut fields = Fields::new(object, DETAIL);
-        let kind = fields.string("type")?;
+        let kind = fields.text("type")?;
         fields.note("detail", kind.as_str());
         let mut reasoning = Reasoning::default();
         match kind.as_str() {
-            "reasoning.summary" => reasoning.summary.extend(fields.string("summary")),
-            "reasoning.encrypted" => reasoning.encrypted = fields.string("data"),
-            _ => reasoning.text = fields.string("text"),
+            "reasoning.summary" => reasoning.summary.extend(fields.text("summary")),
+            "reasoning.encrypted" => reasoning.encrypted = fields.text("data"),
+            _ => reasoning.text = fields.text("text"),
         }
-        reasoning.signature = fields.string("signature");
+        reasoning.signature = fields.text("signature");
         if reasoning.signature.is_some() || reasoning.encrypted.is_some() {
             let provider = self.scope.provider.clone().or_else(|| Some("openrouter".to_owned()));
             reasoning.scope = Some(Scope { provider, ..self.scope.clone() });
         }
-        let item_id = fields.string("id").map(ItemId::new);
+        let item_id = fields.text("id").map(ItemId::new);
         let mut block = Block { item_id, ..Block::new(Author::Assistant, reasoning) };
-        fields.leave(ID, &mut block.extra);
+        fields.keep(ID, &mut block.extra);
         Some(block)
     }
 
@@ -196,27 +196,27 @@ impl Messages {
             }
         };
         let mut fields = Fields::new(object, CALL);
-        if fields.string("type").is_none() {
+        if fields.text("type").is_none() {
             fields.note("type", "absent");
         }
-        let call = match fields.string("id") {
+        let call = match fields.text("id") {
             Some(id) => CallId::given(id),
             None => CallId::Minted(position),
         };
         let mut inner = Fields::new(fields.object(kind).unwrap_or_default(), FUNCTION);
-        let name = inner.string("name").unwrap_or_default();
+        let name = inner.text("name").unwrap_or_default();
         let arguments = if kind == "custom" {
             fields.note("type", "custom");
-            inner.string("input").unwrap_or_default()
+            inner.text("input").unwrap_or_default()
         } else {
             arguments(&mut inner)
         };
-        fields.inner(kind, inner);
+        fields.nest(kind, inner);
         if call.as_given().is_none() {
             self.nameless = Some((position, name.clone()));
         }
         let mut block = Block::new(Author::Assistant, ToolCall { call, name, arguments });
-        fields.leave(ID, &mut block.extra);
+        fields.keep(ID, &mut block.extra);
         block
     }
 
@@ -224,14 +224,14 @@ impl Messages {
         let position = self.calls;
         self.calls += 1;
         let mut inner = Fields::new(call, FUNCTION);
-        let name = inner.string("name").unwrap_or_default();
+        let name = inner.text("name").unwrap_or_default();
         let arguments = arguments(&mut inner);
         self.nameless = Some((position, name.clone()));
         let mut fields = Fields::new(Object::new(), &[]);
-        fields.inner("function", inner);
+        fields.nest("function", inner);
         fields.note("place", "function_call");
         let mut block = Block::new(Author::Assistant, ToolCall { call: CallId::Minted(position), name, arguments });
-        fields.leave(ID, &mut block.extra);
+        fields.keep(ID, &mut block.extra);
         block
     }
 
@@ -239,7 +239,7 @@ impl Messages {
         if role == "function" {
             fields.note("role", "function");
         }
-        let call = match fields.string("tool_call_id") {
+        let call = match fields.text("tool_call_id") {
             Some(id) => CallId::given(id),
             None => self.nameless_call(name),
         };
@@ -255,6 +255,22 @@ impl Messages {
             _ => CallId::Minted(self.calls),
         }
     }
+}
+
+/// Images that a model made: routers answer with them beside the content.
+fn images(fields: &mut Fields) -> Vec<Block> {
+    let is_image = |image: &Json| {
+        let image = image.as_object().filter(|image| image.get_str("type").is_some_and(|kind| kind == "image_url"));
+        image.is_some_and(|image| media::media("image_url", image).is_some())
+    };
+    let some = |value: &Json| value.as_array().is_some_and(|images| !images.is_empty() && images.iter().all(is_image));
+    let Some(Json::Array(images)) = fields.take_if("images", some) else { return Vec::new() };
+    let block = |image: Json| {
+        let mut block = part(image, &Author::Assistant);
+        block.extra.part_mut(ID).spelling.set("place", "images");
+        block
+    };
+    images.into_iter().map(block).collect()
 }
 
 /// Takes a content that says nothing, beside thinking or calls.
@@ -284,12 +300,12 @@ fn inside(call: &Object) -> Option<&'static str> {
 }
 
 fn arguments(inner: &mut Fields) -> String {
-    if let Some(text) = inner.string("arguments") {
+    if let Some(text) = inner.text("arguments") {
         return text;
     }
-    if let Some(object) = inner.object("arguments") {
+    if let Some(object) = inner.take_if("arguments", |value| value.as_object().is_some()) {
         inner.note("arguments", "object");
-        return Json::Object(object).to_text();
+        return object.to_text();
     }
     inner.note("arguments", "absent");
     String::new()
@@ -323,125 +339,4 @@ fn detail_text(detail: &Json) -> Option<String> {
 /// A block of something only this wire knows.
 pub(super) fn other(kind: &str, raw: Json, author: Author) -> Block {
     Block::new(author, Body::Other { kind: kind.to_owned(), raw })
-}
-
-/// The blocks of a message's content.
-fn content(fields: &mut Fields, author: &Author) -> Vec<Block> {
-    if let Some(text) = fields.string("content") {
-        return vec![Block::text(author.clone(), text)];
-    }
-    let some = |value: &Json| value.as_array().is_some_and(|parts| !parts.is_empty());
-    let Some(Json::Array(parts)) = fields.take_if("content", some) else { return Vec::new() };
-    let blocks: Vec<Block> = parts.into_iter().map(|part| self::part(part, author)).collect();
-    if let [only] = blocks.as_slice()
-        && only.body.as_text().is_some()
-        && only.extra.is_empty()
-    {
-        fields.note("content", "parts");
-    }
-    blocks
-}
-
-fn part(part: Json, author: &Author) -> Block {
-    let Json::Object(object) = part else { return other("part", part, author.clone()) };
-    let kind = object.get_str("type").map(std::borrow::Cow::into_owned);
-    let Some(kind) = kind.filter(|kind| is_known(kind, &object)) else {
-        let kind = object.get_str("type").map_or_else(|| "part".to_owned(), std::borrow::Cow::into_owned);
-        return other(&kind, Json::Object(object), author.clone());
-    };
-    let mut fields = Fields::new(object, PART);
-    let body: Body = match kind.as_str() {
-        "text" => Text { text: fields.string("text").unwrap_or_default() }.into(),
-        "refusal" => {
-            fields.note("refusal", "part");
-            Text { text: fields.string("refusal").unwrap_or_default() }.into()
-        }
-        "thinking" => {
-            fields.note("field", "thinking");
-            Reasoning { text: thinking_text(fields.take("thinking")), ..Reasoning::default() }.into()
-        }
-        _ => match media::take(&kind, &mut fields) {
-            Some(media) => media.into(),
-            None => return other(&kind, Json::Object(fields.into_rest(PART)), author.clone()),
-        },
-    };
-    fields.take("type");
-    let mut block = Block::new(author.clone(), body);
-    fields.leave(ID, &mut block.extra);
-    block
-}
-
-/// Whether a part can be read as what its type says.
-fn is_known(kind: &str, part: &Object) -> bool {
-    match kind {
-        "text" | "refusal" => part.get_str(kind).is_some() && !part.has_duplicates(),
-        "thinking" => part.get("thinking").is_some_and(is_thinking) && !part.has_duplicates(),
-        "image_url" | "input_audio" | "file" => !part.has_duplicates(),
-        _ => false,
-    }
-}
-
-/// Whether thinking is one text, as Mistral writes it.
-fn is_thinking(value: &Json) -> bool {
-    match value.as_array() {
-        Some([Json::Object(only)]) => {
-            only.len() == 2 && only.get_str("type").is_some_and(|kind| kind == "text") && only.get_str("text").is_some()
-        }
-        _ => false,
-    }
-}
-
-fn thinking_text(value: Option<Json>) -> Option<String> {
-    let items = match value {
-        Some(Json::Array(items)) => items,
-        _ => return None,
-    };
-    items.first()?.as_object()?.get_str("text").map(std::borrow::Cow::into_owned)
-}
-
-fn result_parts(fields: &mut Fields) -> Vec<Part> {
-    if let Some(text) = fields.string("content") {
-        return vec![Text { text }.into()];
-    }
-    match fields.take_if("content", |value| *value != Json::Null) {
-        None => {
-            fields.note("content", "absent");
-            Vec::new()
-        }
-        Some(Json::Array(parts)) if !parts.is_empty() && parts.iter().all(is_part) => {
-            let parts: Vec<Part> = parts.into_iter().map(result_part).collect();
-            if let [Part::Text(_)] = parts.as_slice() {
-                fields.note("content", "parts");
-            }
-            parts
-        }
-        Some(json) => {
-            fields.note("content", "data");
-            vec![Data { json }.into()]
-        }
-    }
-}
-
-fn is_part(part: &Json) -> bool {
-    part.as_object().is_some_and(|part| part.get_str("type").is_some() && !part.has_duplicates())
-}
-
-fn result_part(part: Json) -> Part {
-    let mut block = self::part(part, &Author::Tool);
-    // A part of a result has no place for notes: the order of its fields is not kept.
-    block.extra.part_mut(ID).spelling.remove("order");
-    block.extra.tidy();
-    match block.body {
-        Body::Text(text) if block.extra.is_empty() => text.into(),
-        Body::Media(media) if block.extra.is_empty() => media.into(),
-        Body::Other { kind, raw: Json::Object(mut raw) } => {
-            raw.remove("type");
-            Part::Other { kind, raw }
-        }
-        _ => {
-            let mut raw = super::restore::part(&block);
-            let kind = raw.remove("type").as_ref().and_then(Json::as_str).map(std::borrow::Cow::into_owned);
-            Part::Other { kind: kind.unwrap_or_default(), raw }
-        }
-    }
 }

@@ -5,23 +5,26 @@
 //! data only: the table of profiles.
 
 mod body;
-pub(crate) mod lint;
+mod contract;
+mod growing;
+pub(crate) mod head;
 mod media;
 mod message;
+mod mock;
 pub(crate) mod options;
+mod part;
 mod profile;
 pub(crate) mod request;
 mod restore;
+mod rules;
 mod sniff;
-mod speak;
 mod stream;
 mod usage;
 mod wire;
 
 pub(crate) use media::media;
-pub(crate) use profile::VARIANTS;
-pub(crate) use speak::error;
+pub(crate) use mock::error;
 pub(crate) use wire::ChatWire;
 
 /// The id of the wire, under which it keeps what the model has no place for.
-const ID: &str = "openai.chat";
+pub(crate) const ID: &str = "openai.chat";

@@ -4,10 +4,11 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Effort, Options, ResponseFormat, ResponseKind, Session, ToolChoice, ToolMode, ToolSpec};
 
 use super::ID;
-use crate::wire::taken::{Fields, Notes, is_string};
+use crate::fields::{Fields, Form, Kept, optional};
+use crate::wire::tables::{OptionRow, list_of, option_rows, options_set, take_options};
 
 /// The usual order of a request's fields.
-pub(super) const REQUEST: &[&str] = &[
+pub(super) const REQUEST: Form = &optional([
     "model",
     "messages",
     "tools",
@@ -27,21 +28,27 @@ pub(super) const REQUEST: &[&str] = &[
     "stop",
     "seed",
     "random_seed",
-];
-const TOOL: &[&str] = &["type", "function"];
-const TOOL_FUNCTION: &[&str] = &["name", "description", "parameters", "strict"];
-const FORMAT: &[&str] = &["type", "json_schema"];
-const SCHEMA: &[&str] = &["name", "description", "schema", "strict"];
+]);
+const TOOL: Form = &optional(["type", "function"]);
+const TOOL_FUNCTION: Form = &optional(["name", "description", "parameters", "strict"]);
+const EFFORT: Form = &optional(["effort", "max_tokens"]);
+const FORMAT: Form = &optional(["type", "json_schema"]);
+const SCHEMA: Form = &optional(["name", "description", "schema", "strict"]);
+
+/// The options that all vendors name alike.
+const OPTIONS: &[OptionRow] = option_rows! {
+    "temperature" => number temperature,
+    "top_p" => number top_p,
+    "top_k" => number top_k,
+    "presence_penalty" => number presence_penalty,
+    "frequency_penalty" => number frequency_penalty,
+    "parallel_tool_calls" => flag parallel_tool_calls,
+};
 
 /// Takes the settings of a request.
 pub(super) fn take(fields: &mut Fields, session: &mut Session) {
     let options = &mut session.options;
-    options.temperature = fields.number("temperature");
-    options.top_p = fields.number("top_p");
-    options.top_k = fields.number("top_k");
-    options.presence_penalty = fields.number("presence_penalty");
-    options.frequency_penalty = fields.number("frequency_penalty");
-    options.parallel_tool_calls = fields.bool("parallel_tool_calls");
+    take_options(OPTIONS, fields, options);
     options.max_tokens = either(fields, "max_completion_tokens", "max_tokens");
     options.seed = either(fields, "seed", "random_seed");
     take_stop(fields, options);
@@ -60,29 +67,25 @@ fn either(fields: &mut Fields, usual: &str, other: &str) -> Option<turnkeep_mode
 }
 
 fn take_stop(fields: &mut Fields, options: &mut Options) {
-    if let Some(text) = fields.string("stop") {
+    if let Some(text) = fields.text("stop") {
         fields.note("stop", "string");
         options.stop.push(text);
         return;
     }
-    let texts = |value: &Json| value.as_array().is_some_and(|texts| !texts.is_empty() && texts.iter().all(is_string));
-    if let Some(Json::Array(texts)) = fields.take_if("stop", texts) {
-        let text = |text: &Json| text.as_str().map(std::borrow::Cow::into_owned);
-        options.stop.extend(texts.iter().filter_map(text));
-    }
+    options.stop = fields.texts("stop").unwrap_or_default();
 }
 
 fn take_effort(fields: &mut Fields, options: &mut Options) {
-    if let Some(word) = fields.string("reasoning_effort") {
+    if let Some(word) = fields.text("reasoning_effort") {
         options.reasoning = Some(Effort::from_word(&word));
         return;
     }
     if let Some(inner) = fields.object("reasoning") {
-        let mut inner = Fields::new(inner, &["effort", "max_tokens"]);
-        options.reasoning = inner.string("effort").map(|word| Effort::from_word(&word));
+        let mut inner = Fields::new(inner, EFFORT);
+        options.reasoning = inner.text("effort").map(|word| Effort::from_word(&word));
         options.budget_tokens = inner.number("max_tokens");
         inner.note("object", true);
-        fields.inner("reasoning", inner);
+        fields.nest("reasoning", inner);
         return;
     }
     let off: Object = [("type", Json::from("disabled"))].into_iter().collect();
@@ -109,7 +112,8 @@ fn take_choice(fields: &mut Fields) -> Option<ToolChoice> {
     let name =
         choice.get("function")?.as_object().filter(|function| function.len() == 1)?.get_str("name")?.into_owned();
     let typed = choice.get_str("type").is_some_and(|kind| kind == "function");
-    if choice.len() != 1 + usize::from(typed) {
+    let is_usual = !typed || choice.iter().next().is_some_and(|(key, _)| key.is("type"));
+    if choice.len() != 1 + usize::from(typed) || !is_usual {
         return None;
     }
     if !typed {
@@ -133,14 +137,14 @@ fn take_format(fields: &mut Fields) -> Option<ResponseFormat> {
         && let Some(inner) = outer.object("json_schema")
     {
         let mut inner = Fields::new(inner, SCHEMA);
-        found.name = inner.string("name");
-        found.description = inner.string("description");
-        found.strict = inner.bool("strict");
+        found.name = inner.text("name");
+        found.description = inner.text("description");
+        found.strict = inner.flag("strict");
         found.schema = inner.take_if("schema", |value| *value != Json::Null).unwrap_or_default();
         inner.note("object", true);
-        outer.inner("json_schema", inner);
+        outer.nest("json_schema", inner);
     }
-    outer.leave(ID, &mut found.extra);
+    outer.keep(ID, &mut found.extra);
     Some(found)
 }
 
@@ -156,7 +160,7 @@ pub(crate) fn take_tools(fields: &mut Fields, tools: &mut Vec<ToolSpec>, id: &st
         }
     }
     if !strange.is_empty() {
-        fields.put("tools", strange);
+        fields.leave("tools", strange);
     }
 }
 
@@ -179,20 +183,20 @@ fn tool(object: Object, id: &str) -> ToolSpec {
     }
     let mut inner = Fields::new(fields.object("function").unwrap_or_default(), TOOL_FUNCTION);
     let mut spec = ToolSpec {
-        name: inner.string("name").unwrap_or_default(),
-        description: inner.string("description"),
+        name: inner.text("name").unwrap_or_default(),
+        description: inner.text("description"),
         parameters: inner.take_if("parameters", |value| *value != Json::Null).unwrap_or_default(),
-        strict: inner.bool("strict"),
+        strict: inner.flag("strict"),
         ..ToolSpec::default()
     };
-    fields.inner("function", inner);
-    fields.leave(id, &mut spec.extra);
+    fields.nest("function", inner);
+    fields.keep(id, &mut spec.extra);
     spec
 }
 
 /// The request with these messages to this model.
 pub(super) fn request(session: &Session, model: Option<&str>, messages: Vec<Json>) -> Object {
-    let notes = Notes::of(&session.extra, ID);
+    let notes = Kept::of(&session.extra, ID);
     let mut body = Object::new();
     if let Some(model) = model {
         body.push("model", model);
@@ -205,12 +209,11 @@ pub(super) fn request(session: &Session, model: Option<&str>, messages: Vec<Json
     if let Some(format) = &session.response_format {
         body.push("response_format", response_format(format));
     }
-    let apart: &[&str] = if session.tools.is_empty() { &["reasoning"] } else { &["reasoning", "tools"] };
-    notes.complete(body, REQUEST, apart)
+    notes.complete(body, REQUEST)
 }
 
 /// Writes the tools.
-pub(crate) fn put_tools(session: &Session, notes: Notes<'_>, body: &mut Object, id: &str) {
+pub(crate) fn put_tools(session: &Session, notes: Kept<'_>, body: &mut Object, id: &str) {
     if session.tools.is_empty() {
         return;
     }
@@ -223,7 +226,7 @@ pub(crate) fn put_tools(session: &Session, notes: Notes<'_>, body: &mut Object, 
 }
 
 fn tool_object(spec: &ToolSpec, id: &str) -> Object {
-    let notes = Notes::of(&spec.extra, id);
+    let notes = Kept::of(&spec.extra, id);
     let mut function = Object::new();
     function.push("name", spec.name.as_str());
     if let Some(description) = &spec.description {
@@ -239,56 +242,43 @@ fn tool_object(spec: &ToolSpec, id: &str) -> Object {
     if !notes.is("type", "absent") {
         object.push("type", "function");
     }
-    object.push("function", notes.complete_inner("function", function, TOOL_FUNCTION));
-    notes.complete(object, TOOL, &["function"])
+    object.push("function", notes.at("function").complete(function, TOOL_FUNCTION));
+    notes.complete(object, TOOL)
 }
 
-fn put_options(options: &Options, notes: Notes<'_>, body: &mut Object) {
-    let named = |usual: &'static str| notes.word(usual).map_or(usual.to_owned(), std::borrow::Cow::into_owned);
-    let numbers = [
-        ("temperature".to_owned(), &options.temperature),
-        ("top_p".to_owned(), &options.top_p),
-        ("top_k".to_owned(), &options.top_k),
-        (named("max_completion_tokens"), &options.max_tokens),
-        ("presence_penalty".to_owned(), &options.presence_penalty),
-        ("frequency_penalty".to_owned(), &options.frequency_penalty),
-        (named("seed"), &options.seed),
-    ];
-    for (key, number) in numbers {
-        if let Some(number) = number {
-            body.push(key, number.clone());
-        }
+fn put_options(options: &Options, notes: Kept<'_>, body: &mut Object) {
+    options_set(OPTIONS, options).for_each(|(key, value)| body.push(key, value));
+    for (usual, number) in [("max_completion_tokens", &options.max_tokens), ("seed", &options.seed)] {
+        let key = notes.word(usual).unwrap_or(usual.into());
+        number.iter().for_each(|number| body.push(&*key, number.clone()));
     }
     match options.stop.as_slice() {
         [] => {}
         [only] if notes.is("stop", "string") => body.push("stop", only.as_str()),
-        texts => body.push("stop", texts.iter().map(|text| Json::from(text.as_str())).collect::<Vec<_>>()),
+        texts => list_of(texts).into_iter().for_each(|texts| body.push("stop", texts)),
     }
     if let Some(choice) = &options.tool_choice {
         body.push("tool_choice", tool_choice(choice, notes));
     }
-    if let Some(parallel) = options.parallel_tool_calls {
-        body.push("parallel_tool_calls", parallel);
-    }
     put_effort(options, notes, body);
 }
 
-fn put_effort(options: &Options, notes: Notes<'_>, body: &mut Object) {
+fn put_effort(options: &Options, notes: Kept<'_>, body: &mut Object) {
     let effort = options.reasoning.as_ref().map(|effort| Json::from(effort.as_str()));
     if notes.is("thinking", "disabled") && options.reasoning == Some(Effort::None) {
         let off: Object = [("type", Json::from("disabled"))].into_iter().collect();
         return body.push("thinking", off);
     }
-    if notes.get("reasoning").is_some() {
+    if notes.note("reasoning").is_some() {
         let mut inner = Object::new();
         effort.into_iter().for_each(|effort| inner.push("effort", effort));
         options.budget_tokens.iter().for_each(|budget| inner.push("max_tokens", budget.clone()));
-        return body.push("reasoning", notes.complete_inner("reasoning", inner, &["effort", "max_tokens"]));
+        return body.push("reasoning", notes.at("reasoning").complete(inner, EFFORT));
     }
     effort.into_iter().for_each(|effort| body.push("reasoning_effort", effort));
 }
 
-fn tool_choice(choice: &ToolChoice, notes: Notes<'_>) -> Json {
+fn tool_choice(choice: &ToolChoice, notes: Kept<'_>) -> Json {
     let Some(name) = choice.names.first().filter(|_| choice.mode == ToolMode::Required) else {
         let any = notes.is("tool_choice", "any") && choice.mode == ToolMode::Required;
         return if any { "any".into() } else { choice.mode.as_str().into() };
@@ -303,7 +293,7 @@ fn tool_choice(choice: &ToolChoice, notes: Notes<'_>) -> Json {
 }
 
 fn response_format(format: &ResponseFormat) -> Object {
-    let notes = Notes::of(&format.extra, ID);
+    let notes = Kept::of(&format.extra, ID);
     let mut object = Object::new();
     object.push("type", format.kind.as_str());
     let mut inner = Object::new();
@@ -315,8 +305,8 @@ fn response_format(format: &ResponseFormat) -> Object {
         inner.push("schema", format.schema.clone());
     }
     format.strict.iter().for_each(|strict| inner.push("strict", *strict));
-    if !inner.is_empty() || notes.get("json_schema").is_some() {
-        object.push("json_schema", notes.complete_inner("json_schema", inner, SCHEMA));
+    if !inner.is_empty() || notes.note("json_schema").is_some() {
+        object.push("json_schema", notes.at("json_schema").complete(inner, SCHEMA));
     }
-    notes.complete(object, FORMAT, &["json_schema"])
+    notes.complete(object, FORMAT)
 }

@@ -1,7 +1,10 @@
-//! What the vendors that speak this wire do differently, as data.
+//! What the vendors that speak this wire do differently with a history, as data. Which settings they take stands with the
+//! table of models.
 
 use turnkeep_model::json::{Json, Object};
 
+use super::contract::LIMITS;
+use crate::models::{Vendor, vendor};
 use crate::wire::repair::IdRule;
 
 /// How a vendor takes thinking back.
@@ -22,8 +25,8 @@ pub(super) enum ThinkingIn {
 pub(super) enum EffortIn {
     /// It has none.
     No,
-    /// `reasoning_effort` with one of these words.
-    Word(&'static [&'static str]),
+    /// `reasoning_effort`, with a word that the vendor knows.
+    Word,
     /// `reasoning.effort` and `reasoning.max_tokens`.
     Object,
 }
@@ -41,8 +44,6 @@ pub(super) struct Profile {
     pub(super) thinking: ThinkingIn,
     /// How it names its effort setting.
     pub(super) effort: EffortIn,
-    /// What it calls the longest answer.
-    pub(super) max_tokens: &'static str,
     /// What it calls the seed.
     pub(super) seed: &'static str,
     /// Its word for a tool that must be called.
@@ -68,17 +69,14 @@ pub(super) struct Profile {
 }
 
 const ANY: IdRule = IdRule { shortest: 1, longest: 256, legal: |_| true };
-const FORTY: IdRule = IdRule { shortest: 1, longest: 40, legal: |_| true };
 const NINE: IdRule = IdRule { shortest: 9, longest: 9, legal: |c| c.is_ascii_alphanumeric() };
-const LEVELS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 const OPENAI: Profile = Profile {
     name: "openai",
-    ids: FORTY,
+    ids: LIMITS.call_ids,
     developer: true,
     thinking: ThinkingIn::No,
-    effort: EffortIn::Word(LEVELS),
-    max_tokens: "max_completion_tokens",
+    effort: EffortIn::Word,
     seed: "seed",
     required: "required",
     media: &["image_url", "input_audio", "file"],
@@ -93,8 +91,7 @@ const OPENAI: Profile = Profile {
 };
 
 /// A vendor that follows the wire without its newer roles and names.
-const COMPATIBLE: Profile =
-    Profile { ids: ANY, developer: false, max_tokens: "max_tokens", media: &["image_url"], families: &[], ..OPENAI };
+const COMPATIBLE: Profile = Profile { ids: ANY, developer: false, media: &["image_url"], families: &[], ..OPENAI };
 
 /// Every dialect, the wire's own first.
 pub(super) const PROFILES: &[Profile] = &[
@@ -104,7 +101,6 @@ pub(super) const PROFILES: &[Profile] = &[
         name: "mistral",
         ids: NINE,
         thinking: ThinkingIn::Part,
-        effort: EffortIn::Word(&["none", "high"]),
         seed: "random_seed",
         required: "any",
         prefix: true,
@@ -113,33 +109,17 @@ pub(super) const PROFILES: &[Profile] = &[
         model: "mistral-large-latest",
         ..COMPATIBLE
     },
-    Profile {
-        name: "groq",
-        effort: EffortIn::Word(&["none", "low", "medium", "high"]),
-        max_tokens: "max_completion_tokens",
-        strict: true,
-        model: "openai/gpt-oss-120b",
-        ..COMPATIBLE
-    },
+    Profile { name: "groq", strict: true, model: "openai/gpt-oss-120b", ..COMPATIBLE },
     Profile {
         name: "deepseek",
         thinking: ThinkingIn::Field("reasoning_content"),
-        effort: EffortIn::Word(&["low", "high", "max"]),
         media: &[],
         thinking_required: true,
         families: &["deepseek-"],
         model: "deepseek-chat",
         ..COMPATIBLE
     },
-    Profile {
-        name: "cerebras",
-        max_tokens: "max_completion_tokens",
-        effort: EffortIn::Word(&["low", "medium", "high"]),
-        media: &[],
-        strict: true,
-        model: "gpt-oss-120b",
-        ..COMPATIBLE
-    },
+    Profile { name: "cerebras", media: &[], strict: true, model: "gpt-oss-120b", ..COMPATIBLE },
     Profile {
         name: "moonshot",
         thinking: ThinkingIn::Field("reasoning_content"),
@@ -158,13 +138,7 @@ pub(super) const PROFILES: &[Profile] = &[
         model: "openrouter/auto",
         ..COMPATIBLE
     },
-    Profile {
-        name: "xai",
-        effort: EffortIn::Word(&["low", "high"]),
-        families: &["grok"],
-        model: "grok-4",
-        ..COMPATIBLE
-    },
+    Profile { name: "xai", families: &["grok"], model: "grok-4", ..COMPATIBLE },
     Profile {
         name: "llamacpp",
         thinking: ThinkingIn::Field("reasoning_content"),
@@ -176,34 +150,19 @@ pub(super) const PROFILES: &[Profile] = &[
     Profile {
         name: "vllm",
         thinking: ThinkingIn::Field("reasoning_content"),
-        effort: EffortIn::Word(&["low", "medium", "high"]),
         top_k: true,
         model: "default",
         ..COMPATIBLE
     },
-    Profile {
-        name: "together",
-        effort: EffortIn::Word(&["low", "medium", "high"]),
-        top_k: true,
-        model: "openai/gpt-oss-120b",
-        ..COMPATIBLE
-    },
+    Profile { name: "together", top_k: true, model: "openai/gpt-oss-120b", ..COMPATIBLE },
     Profile {
         name: "fireworks",
         thinking: ThinkingIn::Field("reasoning_content"),
-        effort: EffortIn::Word(&["none", "low", "medium", "high"]),
         top_k: true,
         model: "accounts/fireworks/models/gpt-oss-120b",
         ..COMPATIBLE
     },
-    Profile {
-        name: "perplexity",
-        effort: EffortIn::Word(&["minimal", "low", "medium", "high"]),
-        families: &["sonar"],
-        top_k: true,
-        model: "sonar",
-        ..COMPATIBLE
-    },
+    Profile { name: "perplexity", families: &["sonar"], top_k: true, model: "sonar", ..COMPATIBLE },
     Profile {
         name: "qwen",
         thinking: ThinkingIn::Field("reasoning_content"),
@@ -216,7 +175,6 @@ pub(super) const PROFILES: &[Profile] = &[
     Profile {
         name: "zai",
         thinking: ThinkingIn::Field("reasoning_content"),
-        effort: EffortIn::No,
         families: &["glm"],
         model: "glm-4.6",
         ..COMPATIBLE
@@ -251,6 +209,11 @@ pub(super) fn named(name: Option<&str>) -> &'static Profile {
 static OPENAI_STATIC: Profile = OPENAI;
 
 impl Profile {
+    /// What it takes of any model.
+    pub(super) fn vendor(&self) -> &'static Vendor {
+        vendor::of(Some(self.name))
+    }
+
     /// Whether a model is named like this vendor's.
     pub(super) fn owns(&self, model: &str) -> bool {
         self.families.iter().any(|family| model.starts_with(family))

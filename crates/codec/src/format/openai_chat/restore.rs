@@ -3,11 +3,12 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, CallId, Part, Reasoning, Session, ToolCall, ToolResult, Turn};
 
-use super::message::{CALL, DETAIL, FUNCTION, MESSAGE, PART};
+use super::message::{CALL, DETAIL, FUNCTION, MESSAGE};
+use super::part::PART;
 use super::{ID, body, media, options};
+use crate::fields::{Kept, in_order};
+use crate::wire::message_wire::asked_model;
 use crate::wire::repair::speaker;
-use crate::wire::spoken::asked_model;
-use crate::wire::taken::{Notes, arranged};
 use crate::wire::{Kind, Parts};
 
 /// The bodies that a session was decoded from.
@@ -38,10 +39,12 @@ fn request(session: &Session) -> Json {
 
 /// The messages of blocks: those with one ordinal and one speaker are one.
 pub(super) fn messages(blocks: &[&Block]) -> Vec<Json> {
-    let same = |a: &&Block, b: &&Block| {
-        a.message.ordinal == b.message.ordinal && speaker(a) == speaker(b) && speaker(a) != Author::Tool
-    };
-    blocks.chunk_by(same).map(message).collect()
+    blocks.chunk_by(|a, b| is_one_message(a, b)).map(message).collect()
+}
+
+/// Whether two neighbours are of one message.
+pub(super) fn is_one_message(a: &Block, b: &Block) -> bool {
+    a.message.ordinal == b.message.ordinal && speaker(a) == speaker(b) && speaker(a) != Author::Tool
 }
 
 /// The message that some blocks were.
@@ -55,7 +58,7 @@ pub(super) fn message(blocks: &[&Block]) -> Json {
 }
 
 fn spoken(first: &Block, blocks: &[&Block]) -> Object {
-    let notes = Notes::of(&first.message.extra, ID);
+    let notes = Kept::of(&first.message.extra, ID);
     let author = speaker(first);
     let mut object = Object::new();
     let role = match &first.author {
@@ -82,18 +85,18 @@ fn spoken(first: &Block, blocks: &[&Block]) -> Object {
     if let Some(name) = &first.message.name {
         object.push("name", name.as_str());
     }
-    notes.complete(object, MESSAGE, &[])
+    notes.complete(object, MESSAGE)
 }
 
 /// The content of a message.
-fn content(blocks: &[&Block], notes: Notes<'_>, author: &Author) -> Option<Json> {
+fn content(blocks: &[&Block], notes: Kept<'_>, author: &Author) -> Option<Json> {
     let parts: Vec<&&Block> = blocks.iter().filter(|block| is_content(block)).collect();
     match parts.as_slice() {
         [] if notes.is("content", "absent") => None,
         [] if notes.is("content", "empty") => Some("".into()),
         [] => (*author == Author::Assistant).then_some(Json::Null),
         [only] => match &only.body {
-            Body::Text(text) if Notes::of(&only.extra, ID).is_empty() && !notes.is("content", "parts") => {
+            Body::Text(text) if Kept::of(&only.extra, ID).is_empty() && !notes.is("content", "parts") => {
                 Some(text.text.as_str().into())
             }
             _ => Some(vec![part_json(only)].into()),
@@ -104,11 +107,11 @@ fn content(blocks: &[&Block], notes: Notes<'_>, author: &Author) -> Option<Json>
 
 /// Whether a block stands among the parts of a content.
 fn is_content(block: &Block) -> bool {
-    let notes = Notes::of(&block.extra, ID);
+    let notes = Kept::of(&block.extra, ID);
     match &block.body {
         Body::Text(_) => !notes.is("refusal", "field"),
-        Body::Media(_) | Body::Summary(_) => true,
-        Body::Other { .. } => notes.get("place").is_none(),
+        Body::Summary(_) => true,
+        Body::Media(_) | Body::Other { .. } => notes.note("place").is_none(),
         Body::Reasoning(_) => notes.is("field", "thinking"),
         _ => false,
     }
@@ -123,7 +126,7 @@ fn part_json(block: &Block) -> Json {
 
 /// The part of a content that a block is.
 pub(super) fn part(block: &Block) -> Object {
-    let notes = Notes::of(&block.extra, ID);
+    let notes = Kept::of(&block.extra, ID);
     let object = match &block.body {
         Body::Media(media) => media::part(media, notes),
         Body::Reasoning(reasoning) => {
@@ -137,11 +140,7 @@ pub(super) fn part(block: &Block) -> Object {
         body if notes.is("refusal", "part") => typed("refusal", "refusal", body.as_text().unwrap_or_default()),
         body => typed("text", "text", body.as_text().unwrap_or_default()),
     };
-    let apart: &[&str] = match &block.body {
-        Body::Media(_) => &["image_url", "input_audio", "file"],
-        _ => &[],
-    };
-    notes.complete(object, PART, apart)
+    notes.complete(object, PART)
 }
 
 fn typed(kind: &str, key: &str, text: &str) -> Object {
@@ -150,10 +149,10 @@ fn typed(kind: &str, key: &str, text: &str) -> Object {
 
 /// What stands in fields of its own beside the content.
 fn beside_content(block: &Block, object: &mut Object) {
-    let notes = Notes::of(&block.extra, ID);
+    let notes = Kept::of(&block.extra, ID);
     match &block.body {
         Body::Text(text) if notes.is("refusal", "field") => object.set("refusal", text.text.as_str()),
-        Body::Reasoning(reasoning) if notes.get("detail").is_some() => {
+        Body::Reasoning(reasoning) if notes.note("detail").is_some() => {
             let mut details = match object.remove("reasoning_details") {
                 Some(Json::Array(details)) => details,
                 _ => Vec::new(),
@@ -174,8 +173,15 @@ fn beside_content(block: &Block, object: &mut Object) {
             }
         }
         Body::ToolCall(call) if notes.is("place", "function_call") => {
-            object
-                .set("function_call", Json::Object(notes.complete_inner("function", function(call, notes), FUNCTION)));
+            object.set("function_call", Json::Object(notes.at("function").complete(function(call, notes), FUNCTION)));
+        }
+        Body::Media(_) if notes.is("place", "images") => {
+            let mut images = match object.remove("images") {
+                Some(Json::Array(images)) => images,
+                _ => Vec::new(),
+            };
+            images.push(part_json(block));
+            object.push("images", images);
         }
         Body::Other { raw, .. } if notes.is("place", "audio") => object.set("audio", raw.clone()),
         _ => {}
@@ -195,7 +201,7 @@ fn joined_reasoning(blocks: &[&Block]) -> String {
     texts.collect()
 }
 
-fn detail(block: &Block, reasoning: &Reasoning, notes: Notes<'_>) -> Object {
+fn detail(block: &Block, reasoning: &Reasoning, notes: Kept<'_>) -> Object {
     let mut object = Object::new();
     object.push("type", notes.word("detail").unwrap_or_default().into_owned());
     let fields = [
@@ -210,19 +216,19 @@ fn detail(block: &Block, reasoning: &Reasoning, notes: Notes<'_>) -> Object {
             object.push(key, value);
         }
     }
-    notes.complete(object, DETAIL, &[])
+    notes.complete(object, DETAIL)
 }
 
 fn call(block: &Block) -> Option<Json> {
-    let notes = Notes::of(&block.extra, ID);
+    let notes = Kept::of(&block.extra, ID);
     match &block.body {
         Body::Other { raw, .. } if notes.is("place", "tool_calls") => Some(raw.clone()),
-        Body::ToolCall(call) if notes.get("place").is_none() => Some(Json::Object(tool_call(call, notes))),
+        Body::ToolCall(call) if notes.note("place").is_none() => Some(Json::Object(tool_call(call, notes))),
         _ => None,
     }
 }
 
-fn tool_call(call: &ToolCall, notes: Notes<'_>) -> Object {
+fn tool_call(call: &ToolCall, notes: Kept<'_>) -> Object {
     let mut object = Object::new();
     if let CallId::Given(id) = &call.call {
         object.push("id", &**id);
@@ -233,18 +239,18 @@ fn tool_call(call: &ToolCall, notes: Notes<'_>) -> Object {
         object.push("type", kind);
     }
     let inner = if is_custom { custom(call) } else { function(call, notes) };
-    object.push(kind, notes.complete_inner(kind, inner, FUNCTION));
-    notes.complete(object, CALL, &[kind])
+    object.push(kind, notes.at(kind).complete(inner, FUNCTION));
+    notes.complete(object, CALL)
 }
 
 fn custom(call: &ToolCall) -> Object {
     [("name", Json::from(call.name.as_str())), ("input", Json::from(call.arguments.as_str()))].into_iter().collect()
 }
 
-fn function(call: &ToolCall, notes: Notes<'_>) -> Object {
+fn function(call: &ToolCall, notes: Kept<'_>) -> Object {
     let mut object = Object::new();
     object.push("name", call.name.as_str());
-    match notes.inner_word("function", "arguments").as_deref() {
+    match notes.at("function").word("arguments").as_deref() {
         Some("absent") => {}
         Some("object") => object.push("arguments", call.arguments_json().unwrap_or_default()),
         _ => object.push("arguments", call.arguments.as_str()),
@@ -253,7 +259,7 @@ fn function(call: &ToolCall, notes: Notes<'_>) -> Object {
 }
 
 fn tool_message(block: &Block, result: &ToolResult) -> Object {
-    let notes = Notes::of(&block.message.extra, ID);
+    let notes = Kept::of(&block.message.extra, ID);
     let mut object = Object::new();
     object.push("role", if notes.is("role", "function") { "function" } else { "tool" });
     if let CallId::Given(id) = &result.call {
@@ -265,32 +271,36 @@ fn tool_message(block: &Block, result: &ToolResult) -> Object {
     if let Some(name) = &result.name {
         object.push("name", name.as_str());
     }
-    notes.complete(object, MESSAGE, &[])
+    notes.complete(object, MESSAGE)
 }
 
-fn result_content(result: &ToolResult, notes: Notes<'_>) -> Json {
+fn result_content(result: &ToolResult, notes: Kept<'_>) -> Json {
     match result.parts.as_slice() {
         [] => result.error.as_deref().unwrap_or_default().into(),
         [Part::Data(data)] if notes.is("content", "data") => data.json.clone(),
         [Part::Text(text)] if !notes.is("content", "parts") => text.text.as_str().into(),
         [Part::Data(data)] => data.json.to_text().into(),
-        parts => parts.iter().map(result_part).collect::<Vec<_>>().into(),
+        parts => {
+            let orders = notes.note("parts").and_then(Json::as_array).unwrap_or_default();
+            let part = |(at, part): (usize, &Part)| result_part(part, orders.get(at));
+            parts.iter().enumerate().map(part).collect::<Vec<_>>().into()
+        }
     }
 }
 
-fn result_part(part: &Part) -> Json {
+fn result_part(part: &Part, order: Option<&Json>) -> Json {
     let object = match part {
         Part::Text(text) => typed("text", "text", &text.text),
         Part::Data(data) => typed("text", "text", &data.json.to_text()),
-        Part::Media(media) => media::part(media, Notes::of(&turnkeep_model::Extra::NONE, ID)),
+        Part::Media(media) => media::part(media, Kept::of(&turnkeep_model::Extra::NONE, ID)),
         Part::Other { kind, raw } => {
             let mut object = Object::new();
             object.push("type", kind.as_str());
             raw.iter().for_each(|(key, value)| object.push(key.clone(), value.clone()));
-            arranged(object, PART, None)
+            object
         }
         // Parts of a newer model have no form here.
         _ => Object::new(),
     };
-    Json::Object(object)
+    Json::Object(in_order(object, order, PART))
 }

@@ -1,99 +1,125 @@
 //! What was used, under the names of many vendors.
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Decimal, Usage};
+use turnkeep_model::{Decimal, Number, Usage};
 
 use super::ID;
-use crate::wire::taken::{Fields, Notes, plain_count};
+use crate::fields::{Fields, Form, Kept, KeyRule, Writer, optional};
 
-const USAGE: &[&str] =
-    &["prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details"];
+const USAGE: Form = &optional([
+    "prompt_tokens",
+    "completion_tokens",
+    "total_tokens",
+    PROMPT,
+    COMPLETION,
+    "prompt_cache_hit_tokens",
+    "num_cached_tokens",
+    "cached_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "reasoning_tokens",
+    "cost",
+]);
+const DETAILS: Form =
+    &[("cached_tokens", KeyRule::Taken), ("cache_write_tokens", KeyRule::Taken), ("reasoning_tokens", KeyRule::Taken)];
+const PROMPT: &str = "prompt_tokens_details";
+const COMPLETION: &str = "completion_tokens_details";
 
-/// Where vendors put tokens that came from a cache, the usual place first.
-const CACHED: &[&[&str]] = &[
-    &["prompt_tokens_details", "cached_tokens"],
-    &["prompt_cache_hit_tokens"],
-    &["num_cached_tokens"],
-    &["cached_tokens"],
-    &["cache_read_input_tokens"],
+/// A count of a usage.
+type Count = fn(&mut Usage) -> &mut Option<u64>;
+
+/// The counts that all vendors have in one place.
+const PLAIN: &[(&str, Count)] = &[
+    ("prompt_tokens", |usage| &mut usage.input),
+    ("completion_tokens", |usage| &mut usage.output),
+    ("total_tokens", |usage| &mut usage.total),
 ];
-/// Where vendors put tokens that went into a cache.
-const WRITTEN: &[&[&str]] = &[&["prompt_tokens_details", "cache_write_tokens"], &["cache_creation_input_tokens"]];
-/// Where vendors put tokens that were thinking.
-const THOUGHT: &[&[&str]] = &[&["completion_tokens_details", "reasoning_tokens"], &["reasoning_tokens"]];
+
+/// A count that vendors put in different places.
+struct Placed {
+    /// The name of the note on its place: which of `flat`, counted from one, where it is not inside.
+    note: &'static str,
+    count: Count,
+    /// The usual place: an object of details, and the key in it.
+    inside: (&'static str, &'static str),
+    /// The places beside the other counts.
+    flat: &'static [&'static str],
+}
+
+const PLACED: &[Placed] = &[
+    Placed {
+        note: "cached_read",
+        count: |usage| &mut usage.cached_read,
+        inside: (PROMPT, "cached_tokens"),
+        flat: &["prompt_cache_hit_tokens", "num_cached_tokens", "cached_tokens", "cache_read_input_tokens"],
+    },
+    Placed {
+        note: "cached_write",
+        count: |usage| &mut usage.cached_write,
+        inside: (PROMPT, "cache_write_tokens"),
+        flat: &["cache_creation_input_tokens"],
+    },
+    Placed {
+        note: "reasoning",
+        count: |usage| &mut usage.reasoning,
+        inside: (COMPLETION, "reasoning_tokens"),
+        flat: &["reasoning_tokens"],
+    },
+];
+
+fn placed_in(details: &str) -> impl Iterator<Item = &'static Placed> {
+    PLACED.iter().filter(move |placed| placed.inside.0 == details)
+}
 
 /// The count of a response.
 pub(super) fn read(object: Object) -> Usage {
     let mut fields = Fields::new(object, USAGE);
-    let mut usage = Usage {
-        input: fields.count("prompt_tokens"),
-        output: fields.count("completion_tokens"),
-        total: fields.count("total_tokens"),
-        ..Usage::default()
-    };
-    usage.cached_read = first_of(&mut fields, "cached_read", CACHED);
-    usage.cached_write = first_of(&mut fields, "cached_write", WRITTEN);
-    usage.reasoning = first_of(&mut fields, "reasoning", THOUGHT);
-    let decimal = |value: &Json| value.as_number().is_some_and(|number| Decimal::parse(number.as_str()).is_some());
-    let cost = fields.take_if("cost", decimal);
-    usage.cost = cost.as_ref().and_then(Json::as_number).and_then(|number| Decimal::parse(number.as_str()));
-    fields.leave(ID, &mut usage.extra);
-    usage
-}
-
-/// Takes a count from the first place that has one.
-fn first_of(fields: &mut Fields, name: &str, places: &[&[&str]]) -> Option<u64> {
-    let (place, count) = places.iter().enumerate().find_map(|(index, path)| match path {
-        [key] => Some((index, fields.count(key)?)),
-        [outer, key] => Some((index, count_in(fields, outer, key)?)),
-        _ => None,
-    })?;
-    if place > 0 {
-        fields.note(name, place as u64);
+    let mut usage = Usage::default();
+    for (key, count) in PLAIN {
+        *count(&mut usage) = fields.count(key);
     }
-    Some(count)
-}
-
-fn count_in(fields: &mut Fields, outer: &str, key: &str) -> Option<u64> {
-    fields.get(outer)?.as_object()?.get(key)?.as_number().and_then(plain_count)?;
-    let mut inner = Fields::new(fields.object(outer)?, &[key]);
-    let count = inner.count(key);
-    fields.inner(outer, inner);
-    count
+    for details in [PROMPT, COMPLETION] {
+        fields.within(details, DETAILS, |inner| {
+            placed_in(details).for_each(|placed| *(placed.count)(&mut usage) = inner.count(placed.inside.1));
+        });
+    }
+    for placed in PLACED {
+        if (placed.count)(&mut usage).is_some() {
+            continue;
+        }
+        let mut flat = (1_u64..).zip(placed.flat);
+        if let Some((place, count)) = flat.find_map(|(place, key)| Some((place, fields.count(key)?))) {
+            *(placed.count)(&mut usage) = Some(count);
+            fields.note(placed.note, place);
+        }
+    }
+    usage.cost = fields.read("cost", |value| Decimal::parse(value.as_number()?.as_str()));
+    fields.keep(ID, &mut usage.extra);
+    usage
 }
 
 /// The count as it stood in a response.
 pub(super) fn write(usage: &Usage) -> Object {
-    let notes = Notes::of(&usage.extra, ID);
-    let mut object = Object::new();
-    let plain = [("prompt_tokens", usage.input), ("completion_tokens", usage.output), ("total_tokens", usage.total)];
-    for (key, count) in plain {
-        count.into_iter().for_each(|count| object.push(key, count));
-    }
-    let placed = [
-        ("cached_read", CACHED, usage.cached_read),
-        ("cached_write", WRITTEN, usage.cached_write),
-        ("reasoning", THOUGHT, usage.reasoning),
-    ];
-    let mut inner: Vec<(&str, Object)> = Vec::new();
-    for (name, places, count) in placed {
-        let index = notes.get(name).and_then(Json::as_number).and_then(turnkeep_model::Number::as_u64).unwrap_or(0);
-        let path = places.get(index as usize).or(places.first());
-        match (path.copied(), count) {
-            (Some([key]), Some(count)) => object.push(*key, count),
-            (Some([outer, key]), Some(count)) => match inner.iter_mut().find(|(own, _)| own == outer) {
-                Some((_, own)) => own.push(*key, count),
-                None => inner.push((outer, [(*key, Json::from(count))].into_iter().collect())),
-            },
-            _ => {}
+    let kept = Kept::of(&usage.extra, ID);
+    let mut counts = Usage { extra: turnkeep_model::Extra::NONE, ..usage.clone() };
+    let mut writer = Writer::new(kept, USAGE);
+    PLAIN.iter().for_each(|(key, count)| writer.set_some(key, *count(&mut counts)));
+    let flat = |placed: &Placed| {
+        let place = kept.note(placed.note)?.as_number()?.as_u64()?;
+        placed.flat.get(usize::try_from(place).ok()?.checked_sub(1)?).copied()
+    };
+    for details in [PROMPT, COMPLETION] {
+        let mut inner = Object::new();
+        for placed in placed_in(details) {
+            match ((placed.count)(&mut counts), flat(placed)) {
+                (Some(count), None) => inner.push(placed.inside.1, *count),
+                (Some(count), Some(key)) => writer.set(key, *count),
+                (None, _) => {}
+            }
         }
+        writer.nest(details, inner, DETAILS);
     }
-    let apart: Vec<&str> = inner.iter().map(|(outer, _)| *outer).collect();
-    for (outer, own) in inner {
-        object.push(outer, notes.complete_inner(outer, own, &[]));
-    }
-    if let Some(cost) = usage.cost.as_ref().and_then(|cost| turnkeep_model::Number::parse(cost.as_str())) {
-        object.push("cost", cost);
-    }
-    notes.complete(object, USAGE, &apart)
+    let cost = usage.cost.as_ref().and_then(|cost| Number::parse(cost.as_str()));
+    writer.set_some("cost", cost.map(Json::Number));
+    writer.finish()
 }

@@ -3,11 +3,13 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Loss, Result, Session};
 
+use super::contract::CONTRACT;
 use super::message::Messages;
 use super::{ID, profile, request, restore, sniff, stream};
-use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
+use crate::codec::{EncodeOptions, Fidelity, Spec};
 use crate::sniff::Guess;
-use crate::wire::{Assembler, Delivery, Kind, Parts, Wire, spoken};
+use crate::wire::mock::VendorMock;
+use crate::wire::{Assembler, Contract, Delivery, Kind, Parts, Wire, message_wire};
 
 /// OpenAI's chat wire.
 pub(crate) struct ChatWire;
@@ -18,19 +20,17 @@ impl Wire for ChatWire {
             id: ID,
             title: "OpenAI chat completions",
             variants: profile::VARIANTS,
-            extensions: &[],
-            reads: true,
-            writes: true,
-            fidelity: Fidelity {
-                system_text: Keeps::All,
-                options: Keeps::Some,
-                tools: Keeps::All,
-                reasoning: Keeps::Some,
-                media: Keeps::Some,
-                tool_ids: Keeps::Some,
-                ..Fidelity::NOTHING
-            },
+            fidelity: Fidelity::WIRE,
+            ..Spec::READ_WRITE
         }
+    }
+
+    fn contract(&self) -> &'static Contract {
+        &CONTRACT
+    }
+
+    fn mock(&self) -> &'static dyn VendorMock {
+        &ChatWire
     }
 
     fn sniff_request(&self, body: &Object) -> Guess {
@@ -46,7 +46,7 @@ impl Wire for ChatWire {
     }
 
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)> {
-        spoken::decode::<Messages>(parts, &mut std::iter::empty())
+        message_wire::decode::<Messages>(parts, &mut std::iter::empty())
     }
 
     fn history(&self) -> Option<&'static str> {
@@ -54,14 +54,14 @@ impl Wire for ChatWire {
     }
 
     fn decode_history(&self, request: Object, items: &mut dyn Iterator<Item = Json>) -> Result<(Session, Vec<Loss>)> {
-        spoken::decode::<Messages>(Parts { request: Some(Json::Object(request)), response: None }, items)
+        message_wire::decode::<Messages>(Parts { request: Some(Json::Object(request)), response: None }, items)
     }
 
     fn restore(&self, session: &Session, kind: Kind) -> Parts {
         restore::parts(session, kind)
     }
 
-    fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+    fn next_request(&self, session: &mut Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         request::next(session, options)
     }
 

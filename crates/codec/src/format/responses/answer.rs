@@ -5,97 +5,96 @@ use turnkeep_model::status::TurnError;
 use turnkeep_model::{Block, Body, Finish, FinishReason, Scope, Time, Turn, TurnId};
 
 use super::FORMAT;
-use super::apart::{Apart, Emit, Slot, Together, keep};
 use super::item::{self, Side};
 use super::profile::Profile;
 use super::usage;
+use crate::fields::{Fields, Form, Kept, KeyRule, Writer};
 
-const SLOTS: &[Slot] = &[
-    ("id", Emit::Value),
-    ("object", Emit::Usual),
-    ("created_at", Emit::Value),
-    ("completed_at", Emit::Value),
-    ("status", Emit::Value),
-    ("error", Emit::Value),
-    ("incomplete_details", Emit::Value),
-    ("model", Emit::Value),
-    ("output", Emit::Usual),
-    ("usage", Emit::Value),
+const RESPONSE: Form = &[
+    ("id", KeyRule::Taken),
+    ("object", KeyRule::Derived),
+    ("created_at", KeyRule::Taken),
+    ("completed_at", KeyRule::Taken),
+    ("status", KeyRule::Taken),
+    ("error", KeyRule::Taken),
+    ("incomplete_details", KeyRule::Taken),
+    ("model", KeyRule::Taken),
+    ("output", KeyRule::Derived),
+    ("usage", KeyRule::Taken),
 ];
-const ERROR: &[Slot] = &[("code", Emit::Value), ("message", Emit::Value)];
+const ERROR: Form = &[("code", KeyRule::Taken), ("message", KeyRule::Taken)];
 /// The words for how a response stands.
 const STATUSES: &[&str] = &["completed", "failed", "in_progress", "cancelled", "queued", "incomplete"];
 
 /// The turn of a response, without its blocks, and the blocks of each item of its output.
 pub(super) fn read(object: Object) -> (Turn, Vec<Vec<Block>>) {
     let provider = Profile::of_answer(&object);
-    let mut apart = Apart::new(object);
-    apart.take_if("object", |value| value.as_str().is_some_and(|word| word == "response"));
+    let mut fields = Fields::new(object, RESPONSE);
+    fields.take_if("object", |value| value.as_str().is_some_and(|word| word == "response"));
     let mut turn = Turn {
-        id: apart.text("id").map(TurnId::new),
+        id: fields.text("id").map(TurnId::new),
         provider: Some(provider.to_owned()),
         api: Some(FORMAT.to_owned()),
-        model: apart.text("model"),
+        model: fields.text("model"),
         ..Turn::default()
     };
-    turn.timing.created = time(&mut apart, "created_at");
-    turn.timing.completed = time(&mut apart, "completed_at");
-    if apart.peek("usage").and_then(Json::as_object).is_some_and(|usage| !usage.is_empty()) {
-        turn.usage = apart.object("usage").map(usage::read).unwrap_or_default();
+    turn.timing.created = time(&mut fields, "created_at");
+    turn.timing.completed = time(&mut fields, "completed_at");
+    if fields.get("usage").and_then(Json::as_object).is_some_and(|usage| !usage.is_empty()) {
+        turn.usage = fields.object("usage").map(usage::read).unwrap_or_default();
     }
     let scope = Scope { provider: turn.provider.clone(), model: turn.model.clone(), ..Scope::default() };
-    let output = apart.array("output").unwrap_or_default();
+    let output = fields.array("output").unwrap_or_default();
     let items: Vec<_> = output.into_iter().map(|raw| item::read(raw, Side::Output, &scope)).collect();
-    turn.errors.extend(read_error(&mut apart));
-    let reasoned = reason_of(&apart).is_some();
-    turn.finish = read_finish(&mut apart, &items);
-    let mut part = apart.finish(SLOTS);
-    part.spelling.push("response", true);
+    turn.errors.extend(read_error(&mut fields));
+    let reasoned = reason_of(&fields).is_some();
+    turn.finish = read_finish(&mut fields, &items);
+    fields.note("response", true);
     let word = turn.finish.as_ref().and_then(|finish| finish.word.as_deref());
     if word.is_some_and(|word| !STATUSES.contains(&word)) && !reasoned {
-        part.spelling.push("status", "unknown");
+        fields.note("status", "unknown");
     }
-    keep(&mut turn.extra, part);
+    fields.keep(FORMAT, &mut turn.extra);
     (turn, items)
 }
 
-fn time(apart: &mut Apart, key: &str) -> Option<Time> {
-    apart.number(key).map(|seconds| Time::new(seconds.as_str()))
+fn time(fields: &mut Fields, key: &str) -> Option<Time> {
+    fields.number(key).map(|seconds| Time::new(seconds.as_str()))
 }
 
-fn read_error(apart: &mut Apart) -> Option<TurnError> {
-    apart.peek("error")?.as_object()?.get_str("message")?;
-    let mut inner = Apart::new(apart.object("error")?);
+fn read_error(fields: &mut Fields) -> Option<TurnError> {
+    fields.get("error")?.as_object()?.get_str("message")?;
+    let mut inner = Fields::new(fields.object("error")?, ERROR);
     let mut error = TurnError {
         message: inner.text("message").unwrap_or_default(),
         class: inner.text("code"),
         ..TurnError::default()
     };
-    keep(&mut error.extra, inner.finish(ERROR));
+    inner.keep(FORMAT, &mut error.extra);
     Some(error)
 }
 
 fn write_error(error: &TurnError) -> Json {
-    let mut made = Together::default();
-    made.put_some("code", error.class.as_deref());
-    made.put("message", error.message.as_str());
-    Json::Object(made.with(&error.extra))
+    let mut made = Writer::new(Kept::of(&error.extra, FORMAT), ERROR);
+    made.set_some("code", error.class.as_deref());
+    made.set("message", error.message.as_str());
+    Json::Object(made.finish())
 }
 
-fn read_finish(apart: &mut Apart, items: &[Vec<Block>]) -> Option<Finish> {
-    let reason = reason_of(apart);
+fn read_finish(fields: &mut Fields, items: &[Vec<Block>]) -> Option<Finish> {
+    let reason = reason_of(fields);
     if reason.is_some() {
-        apart.object("incomplete_details");
+        fields.object("incomplete_details");
     }
-    let status = apart.text("status")?;
+    let status = fields.text("status")?;
     let word = reason.unwrap_or(status);
     Some(Finish { reason: self::reason(&word, items), word: Some(word), ..Finish::default() })
 }
 
 /// The reason of an incomplete response, where it is all that its details say.
-fn reason_of(apart: &Apart) -> Option<String> {
-    apart.peek("status")?.as_str().filter(|status| status == "incomplete")?;
-    let details = apart.peek("incomplete_details")?.as_object()?;
+fn reason_of(fields: &Fields) -> Option<String> {
+    fields.get("status")?.as_str().filter(|status| status == "incomplete")?;
+    let details = fields.get("incomplete_details")?.as_object()?;
     let reason = details.get_str("reason").filter(|word| details.len() == 1 && !STATUSES.contains(&&**word))?;
     Some(reason.into_owned())
 }
@@ -125,31 +124,28 @@ pub(super) fn is_from_response(turn: &Turn) -> bool {
 
 /// The body of a response with these blocks as its output.
 pub(super) fn write(turn: &Turn, blocks: &[&Block]) -> Json {
-    let part = turn.extra.part(FORMAT);
-    let mut made = Together::default();
-    made.put_some("id", turn.id.as_ref().map(TurnId::as_str));
-    if part.is_none_or(|part| !part.fields.contains("object")) {
-        made.put_as("object", "response", Emit::Usual);
-    }
-    made.put_some("created_at", turn.timing.created.as_ref().map(seconds));
-    made.put_some("completed_at", turn.timing.completed.as_ref().map(seconds));
+    let kept = Kept::of(&turn.extra, FORMAT);
+    let mut made = Writer::new(kept, RESPONSE);
+    made.set_some("id", turn.id.as_ref().map(TurnId::as_str));
+    made.derive("object", "response");
+    made.set_some("created_at", turn.timing.created.as_ref().map(seconds));
+    made.set_some("completed_at", turn.timing.completed.as_ref().map(seconds));
     let word = turn.finish.as_ref().and_then(|finish| finish.word.as_deref());
-    let is_status =
-        word.is_none_or(|word| STATUSES.contains(&word)) || part.is_some_and(|part| part.spelling.contains("status"));
-    made.put_some("status", if is_status { word } else { Some("incomplete") });
-    made.put_some("error", turn.errors.first().map(write_error));
+    let is_status = word.is_none_or(|word| STATUSES.contains(&word)) || kept.note("status").is_some();
+    made.set_some("status", if is_status { word } else { Some("incomplete") });
+    made.set_some("error", turn.errors.first().map(write_error));
     if let (Some(word), false) = (word, is_status) {
         let reason: Object = [("reason", Json::from(word))].into_iter().collect();
-        made.put("incomplete_details", reason);
+        made.set("incomplete_details", reason);
     }
-    made.put_some("model", turn.model.as_deref());
+    made.set_some("model", turn.model.as_deref());
     let output = item::write_all(blocks);
-    if !output.is_empty() || part.is_none_or(|part| !part.fields.contains("output")) {
-        let emit = if output.is_empty() { Emit::Usual } else { Emit::Value };
-        made.put_as("output", output, emit);
+    match output.is_empty() {
+        true => made.derive("output", output),
+        false => made.set("output", output),
     }
-    made.put_some("usage", usage::write(&turn.usage));
-    Json::Object(made.with_part(part))
+    made.set_some("usage", usage::write(&turn.usage));
+    Json::Object(made.finish())
 }
 
 fn seconds(time: &Time) -> Json {

@@ -3,7 +3,7 @@
 use turnkeep_model::json::{Json, Number, Object};
 use turnkeep_model::{Loss, Media, Options, ResponseFormat, ResponseKind, Session, ToolMode, ToolSpec};
 
-use super::next::Aim;
+use super::next::RequestTarget;
 use super::part;
 use crate::models::fit;
 use crate::wire::repair::legal_name;
@@ -12,7 +12,7 @@ use crate::wire::repair::legal_name;
 const FEWEST_TOKENS: u64 = 16;
 
 /// Makes settings fit, and says what became of those that did not. The model they were made for gets them as they were.
-pub(super) fn settings(session: &mut Session, aim: &Aim) -> Vec<Loss> {
+pub(super) fn settings(session: &mut Session, aim: &RequestTarget) -> Vec<Loss> {
     let mut losses = Vec::new();
     if aim.is_same_model {
         return losses;
@@ -140,7 +140,7 @@ fn within(number: Number, most: u64) -> Option<Number> {
 }
 
 /// Whether the wire takes an image or a file.
-pub(super) fn takes(media: &Media, aim: &Aim) -> bool {
+pub(super) fn takes(media: &Media, aim: &RequestTarget) -> bool {
     const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
     if aim.is_home {
         let sounds =

@@ -4,8 +4,8 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, CallId, ItemId, Scope, ToolCall};
 
 use super::FORMAT;
-use super::apart::{Apart, Emit, Slot, Together, has_duplicates, is_text, keep};
 use super::{message, output, reasoning};
+use crate::fields::{Fields, Form, Kept, KeyRule, Writer, is_text};
 
 /// Where an item stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) enum Side {
 /// The blocks of an item.
 pub(super) fn read(raw: Json, side: Side, scope: &Scope) -> Vec<Block> {
     let object = match raw {
-        Json::Object(object) if !has_duplicates(&object) => object,
+        Json::Object(object) if !object.has_duplicates() => object,
         raw => return vec![whole("item".to_owned(), Author::Assistant, raw)],
     };
     let kind = object.get_str("type").unwrap_or_default().into_owned();
@@ -71,34 +71,33 @@ pub(super) fn is_whole(block: &Block) -> bool {
 }
 
 fn is_call(object: &Object, arguments: &str) -> bool {
-    ["call_id", "name", arguments].iter().all(|key| is_text(object.get(key)))
+    ["call_id", "name", arguments].iter().all(|key| object.get(key).is_some_and(is_text))
 }
 
-fn call_slots(arguments: &'static str) -> [Slot; 5] {
-    [
-        ("type", Emit::Usual),
-        ("id", Emit::Value),
-        ("call_id", Emit::Value),
-        ("name", Emit::Value),
-        (arguments, Emit::Value),
-    ]
-}
+/// A call: only one of the two last keys has its arguments.
+const CALL: Form = &[
+    ("type", KeyRule::Derived),
+    ("id", KeyRule::Taken),
+    ("call_id", KeyRule::Taken),
+    ("name", KeyRule::Taken),
+    ("arguments", KeyRule::Taken),
+    ("input", KeyRule::Taken),
+];
 
 fn read_call(object: Object, arguments: &'static str) -> Block {
-    let mut apart = Apart::new(object);
-    let kind = apart.text("type").unwrap_or_default();
-    let item_id = apart.text("id").map(ItemId::new);
+    let mut fields = Fields::new(object, CALL);
+    let kind = fields.text("type").unwrap_or_default();
+    let item_id = fields.text("id").map(ItemId::new);
     let body = ToolCall {
-        call: CallId::given(apart.text("call_id").unwrap_or_default()),
-        name: apart.text("name").unwrap_or_default(),
-        arguments: apart.text(arguments).unwrap_or_default(),
+        call: CallId::given(fields.text("call_id").unwrap_or_default()),
+        name: fields.text("name").unwrap_or_default(),
+        arguments: fields.text(arguments).unwrap_or_default(),
     };
-    let mut part = apart.finish(&call_slots(arguments));
     if kind != "function_call" {
-        part.spelling.push("type", kind);
+        fields.note("type", kind);
     }
     let mut block = Block { item_id, ..Block::new(Author::Assistant, body) };
-    keep(&mut block.extra, part);
+    fields.keep(FORMAT, &mut block.extra);
     block
 }
 
@@ -130,14 +129,14 @@ fn write(blocks: &[&Block]) -> Json {
 }
 
 fn write_call(block: &Block, call: &ToolCall) -> Json {
-    let part = block.extra.part(FORMAT);
-    let kind = part.and_then(|part| part.spelling.get_str("type"));
+    let kept = Kept::of(&block.extra, FORMAT);
+    let kind = kept.word("type");
     let kind = kind.as_deref().unwrap_or("function_call");
-    let mut made = Together::default();
-    made.put_as("type", kind, Emit::Usual);
-    made.put_some("id", block.item_id.as_ref().map(ItemId::as_str));
-    made.put("call_id", call_id(&call.call));
-    made.put("name", call.name.as_str());
-    made.put(if kind == "custom_tool_call" { "input" } else { "arguments" }, call.arguments.as_str());
-    Json::Object(made.with_part(part))
+    let mut made = Writer::new(kept, CALL);
+    made.derive("type", kind);
+    made.set_some("id", block.item_id.as_ref().map(ItemId::as_str));
+    made.set("call_id", call_id(&call.call));
+    made.set("name", call.name.as_str());
+    made.set(if kind == "custom_tool_call" { "input" } else { "arguments" }, call.arguments.as_str());
+    Json::Object(made.finish())
 }

@@ -4,44 +4,48 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, ItemId};
 
 use super::FORMAT;
-use super::apart::{Apart, Emit, Slot, Together, is_text, keep};
 use super::part;
+use crate::fields::{Fields, Form, Kept, KeyRule, Writer, is_text};
 
 /// Whether an item is a message that can be read into blocks.
 pub(super) fn is_readable(object: &Object) -> bool {
     let content = match object.get("content") {
         Some(Json::Array(parts)) => !parts.is_empty(),
-        content => is_text(content),
+        content => content.is_some_and(is_text),
     };
     let kind = object.get("type");
     content && object.get_str("role").is_some() && kind.is_none_or(|kind| kind.as_str().as_deref() == Some("message"))
 }
 
+const WITH_ID: Form =
+    &[("type", KeyRule::Derived), ("id", KeyRule::Taken), ("role", KeyRule::Taken), ("content", KeyRule::Taken)];
+const WITHOUT_ID: Form =
+    &[("type", KeyRule::Noted), ("id", KeyRule::Taken), ("role", KeyRule::Taken), ("content", KeyRule::Taken)];
+
 /// A message's type is usually told only where it has an id.
-fn slots(has_id: bool) -> [Slot; 4] {
-    let kind = if has_id { Emit::Usual } else { Emit::Noted };
-    [("type", kind), ("id", Emit::Value), ("role", Emit::Value), ("content", Emit::Value)]
+fn form(has_id: bool) -> Form {
+    if has_id { WITH_ID } else { WITHOUT_ID }
 }
 
 /// The blocks of a message that [`is_readable`].
 pub(super) fn read(object: Object) -> Vec<Block> {
-    let mut apart = Apart::new(object);
-    apart.text("type");
-    let id = apart.text("id");
-    let author = Author::from_word(&apart.text("role").unwrap_or_default());
-    let (mut blocks, is_list): (Vec<Block>, bool) = match apart.array("content") {
+    let has_id = object.get("id").is_some_and(is_text);
+    let mut fields = Fields::new(object, form(has_id));
+    fields.text("type");
+    let id = fields.text("id");
+    let author = Author::from_word(&fields.text("role").unwrap_or_default());
+    let (mut blocks, is_list): (Vec<Block>, bool) = match fields.array("content") {
         Some(parts) => (parts.into_iter().map(|raw| part::read(&author, raw)).collect(), true),
-        None => (vec![Block::text(author, apart.text("content").unwrap_or_default())], false),
+        None => (vec![Block::text(author, fields.text("content").unwrap_or_default())], false),
     };
-    let mut rest = apart.finish(&slots(id.is_some()));
     for block in &mut blocks {
         block.item_id = id.clone().map(ItemId::new);
     }
     if is_list != usually_list(&blocks.iter().collect::<Vec<_>>()) {
-        rest.spelling.push("content", if is_list { "list" } else { "string" });
+        fields.note("content", if is_list { "list" } else { "string" });
     }
     if let Some(first) = blocks.first_mut() {
-        keep(&mut first.message.extra, rest);
+        fields.keep(FORMAT, &mut first.message.extra);
     }
     blocks
 }
@@ -76,11 +80,10 @@ pub(super) fn write(blocks: &[&Block]) -> Json {
         ([Block { body: Body::Text(text), .. }], false) => Json::from(text.text.as_str()),
         _ => Json::Array(blocks.iter().map(|block| part::write(block)).collect()),
     };
-    let mut made = Together::default();
-    let [(_, kind), ..] = slots(first.item_id.is_some());
-    made.put_as("type", "message", kind);
-    made.put_some("id", first.item_id.as_ref().map(ItemId::as_str));
-    made.put("role", first.author.as_str());
-    made.put("content", content);
-    Json::Object(made.with(&first.message.extra))
+    let mut made = Writer::new(Kept::of(&first.message.extra, FORMAT), form(first.item_id.is_some()));
+    made.derive("type", "message");
+    made.set_some("id", first.item_id.as_ref().map(ItemId::as_str));
+    made.set("role", first.author.as_str());
+    made.set("content", content);
+    Json::Object(made.finish())
 }

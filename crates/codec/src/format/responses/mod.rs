@@ -6,11 +6,11 @@
 //! body can be given back as it was.
 
 mod answer;
-mod apart;
+mod contract;
 mod fit;
 mod item;
-mod lint;
 mod message;
+mod mock;
 mod next;
 mod options;
 mod output;
@@ -19,18 +19,15 @@ mod profile;
 mod reasoning;
 mod repair;
 mod request;
-mod speak;
+mod rules;
 mod stream;
 mod tools;
 mod usage;
 mod wire;
 
 pub(crate) use fit::is_strict;
-pub(crate) use lint::rules;
-pub use lint::{RULES, Rule, lint};
 pub(crate) use part::media;
 pub use profile::Profile;
-pub(crate) use profile::VARIANTS;
 pub use stream::assembler;
 pub(crate) use wire::Responses;
 

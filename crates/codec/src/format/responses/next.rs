@@ -3,6 +3,7 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Author, Block, Body, Loss, LossKind, Session};
 
+use super::contract::LIMITS;
 use super::profile::{OPENAI, Profile};
 use super::{FORMAT, answer, fit, message, repair, request};
 use crate::codec::EncodeOptions;
@@ -11,10 +12,10 @@ use crate::wire;
 use crate::wire::repair::{History, IdRule};
 
 /// The longest name of a tool.
-const LONGEST_NAME: usize = 64;
+const LONGEST_NAME: usize = LIMITS.tool_name;
 
 /// Whom a request is for.
-pub(super) struct Aim {
+pub(super) struct RequestTarget {
     /// The model.
     pub(super) model: String,
     /// What is known of it.
@@ -44,7 +45,7 @@ pub(super) fn refers(fields: &Object) -> bool {
 }
 
 /// The next request, and what is known of what it loses.
-pub(super) fn request(session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+pub(super) fn request(session: &mut Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
     let (aim, mut losses) = aim(session, options);
     let mut head = session.head();
     losses.extend(fit::settings(&mut head, &aim));
@@ -61,7 +62,7 @@ pub(super) fn request(session: &Session, options: &EncodeOptions) -> (Json, Vec<
     (body, losses)
 }
 
-fn aim(session: &Session, options: &EncodeOptions) -> (Aim, Vec<Loss>) {
+fn aim(session: &Session, options: &EncodeOptions) -> (RequestTarget, Vec<Loss>) {
     let own = session.extra.part(FORMAT).is_some() || session.turns.iter().any(answer::is_from_response);
     let named = options.variant.as_deref().and_then(Profile::by_name);
     let serves = |model: &String| named.is_none_or(|profile| profile.may_serve(model));
@@ -90,8 +91,21 @@ fn aim(session: &Session, options: &EncodeOptions) -> (Aim, Vec<Loss>) {
     let is_stored = fields.and_then(|fields| fields.get("store")).and_then(Json::as_bool) != Some(false);
     let keeps_items = profile.keeps_items && is_stored;
     let account = options.account.clone();
-    let target = models::of(FORMAT, Some(profile.name), &model);
-    (Aim { model, target, provider, profile, is_home, is_same_model, keeps_items, server_holds_items, account }, losses)
+    let target = models::asked(FORMAT, Some(profile.name), &model, options);
+    (
+        RequestTarget {
+            model,
+            target,
+            provider,
+            profile,
+            is_home,
+            is_same_model,
+            keeps_items,
+            server_holds_items,
+            account,
+        },
+        losses,
+    )
 }
 
 fn of_model(model: &str) -> String {
@@ -115,8 +129,9 @@ fn made_up(session: &Session, model: &str) -> Vec<Loss> {
     places.into_iter().map(|at| Loss::encode(LossKind::Synthesised, at, what.clone())).collect()
 }
 
-fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
-    let mut history = History::of(session);
+fn history(session: &mut Session, aim: &RequestTarget) -> (Vec<Block>, Vec<Loss>) {
+    let ordinals = repair::ordinals(session);
+    let mut history = History::take(session);
     repair::authors(&mut history);
     repair::bodies(&mut history, aim);
     history.describe_media(
@@ -143,7 +158,7 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
     } else {
         history.pair_calls();
     }
-    history.rename_calls(&IdRule { shortest: 1, longest: aim.profile.longest_call_id, legal: |c| !c.is_control() });
+    history.rename_calls(&IdRule { longest: aim.profile.longest_call_id, ..LIMITS.call_ids });
     history.rename_tools(LONGEST_NAME);
     repair::item_ids(&mut history, session, aim);
     repair::followers(&mut history, aim);
@@ -154,7 +169,7 @@ fn history(session: &Session, aim: &Aim) -> (Vec<Block>, Vec<Loss>) {
         repair::nameless_thinking(&mut history);
         repair::ids_without_reasoning(&mut history, session, aim);
     }
-    repair::own_messages(&mut history, session);
+    repair::own_messages(&mut history, &ordinals);
     // An answer without an id is a message of one text, by the vendor's types.
     let joins = |author: &Author| aim.is_home || *author != Author::Assistant;
     history.number_messages(|a, b| {

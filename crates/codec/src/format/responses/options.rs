@@ -1,57 +1,59 @@
 //! Settings, the choice of tools and the form of the answer.
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Effort, ExtraPart, Options, ResponseFormat, ResponseKind, Session, ToolChoice, ToolMode};
+use turnkeep_model::{Effort, ResponseFormat, ResponseKind, Session, ToolChoice, ToolMode};
 
 use super::FORMAT;
-use super::apart::{Apart, Emit, Slot, Together, keep};
+use crate::fields::{Fields, Form, Kept, KeyRule, Writer};
+use crate::wire::tables::{OptionRow, option_rows, options_set, take_options};
 
-const REASONING: &[Slot] = &[("effort", Emit::Value)];
-const TEXT: &[Slot] = &[("format", Emit::Value)];
-const FORMAT_SLOTS: &[Slot] = &[
-    ("type", Emit::Usual),
-    ("name", Emit::Value),
-    ("description", Emit::Value),
-    ("schema", Emit::Value),
-    ("strict", Emit::Value),
+const REASONING: Form = &[("effort", KeyRule::Taken)];
+const TEXT: Form = &[("format", KeyRule::Taken)];
+const ANSWER: Form = &[
+    ("type", KeyRule::Derived),
+    ("name", KeyRule::Taken),
+    ("description", KeyRule::Taken),
+    ("schema", KeyRule::Taken),
+    ("strict", KeyRule::Taken),
 ];
-const CHOSEN: &[Slot] = &[("type", Emit::Usual), ("name", Emit::Value)];
-const ALLOWED: &[Slot] = &[("type", Emit::Usual), ("mode", Emit::Value), ("tools", Emit::Value)];
+const CHOSEN: Form = &[("type", KeyRule::Derived), ("name", KeyRule::Taken)];
+const ALLOWED: Form = &[("type", KeyRule::Derived), ("mode", KeyRule::Taken), ("tools", KeyRule::Taken)];
+
+const OPTIONS: &[OptionRow] = option_rows! {
+    "parallel_tool_calls" => flag parallel_tool_calls,
+    "temperature" => number temperature,
+    "top_p" => number top_p,
+    "max_output_tokens" => number max_tokens,
+};
 
 /// Reads the settings of a request.
-pub(super) fn read(body: &mut Apart, session: &mut Session, notes: &mut Object) {
-    session.options = Options {
-        temperature: body.number("temperature"),
-        top_p: body.number("top_p"),
-        max_tokens: body.number("max_output_tokens"),
-        parallel_tool_calls: body.bool("parallel_tool_calls"),
-        tool_choice: read_choice(body),
-        ..Options::default()
-    };
-    let effort = body.within("reasoning", REASONING, notes, |inner| inner.text("effort"));
+pub(super) fn read(body: &mut Fields, session: &mut Session) {
+    take_options(OPTIONS, body, &mut session.options);
+    session.options.tool_choice = read_choice(body);
+    let effort = body.within("reasoning", REASONING, |inner| inner.text("effort"));
     session.options.reasoning = effort.flatten().map(|word| Effort::from_word(&word));
-    session.response_format = body.within("text", TEXT, notes, read_format).flatten();
+    session.response_format = body.within("text", TEXT, read_format).flatten();
 }
 
-fn read_format(text: &mut Apart) -> Option<ResponseFormat> {
-    let mut apart = Apart::new(text.object("format")?);
-    let Some(kind) = apart.text("type") else {
-        text.put_back("format", apart.into_rest());
+fn read_format(text: &mut Fields) -> Option<ResponseFormat> {
+    let mut fields = Fields::new(text.object("format")?, ANSWER);
+    let Some(kind) = fields.text("type") else {
+        text.put_back("format", fields.into_rest());
         return None;
     };
     let mut format = ResponseFormat {
         kind: ResponseKind::from_word(&kind),
-        name: apart.text("name"),
-        description: apart.text("description"),
-        schema: apart.take_if("schema", |value| *value != Json::Null).unwrap_or_default(),
-        strict: apart.bool("strict"),
+        name: fields.text("name"),
+        description: fields.text("description"),
+        schema: fields.take_if("schema", |value| *value != Json::Null).unwrap_or_default(),
+        strict: fields.flag("strict"),
         ..ResponseFormat::default()
     };
-    keep(&mut format.extra, apart.finish(FORMAT_SLOTS));
+    fields.keep(FORMAT, &mut format.extra);
     Some(format)
 }
 
-fn read_choice(body: &mut Apart) -> Option<ToolChoice> {
+fn read_choice(body: &mut Fields) -> Option<ToolChoice> {
     if let Some(word) = body.text("tool_choice") {
         return Some(ToolChoice { mode: ToolMode::from_word(&word), ..ToolChoice::default() });
     }
@@ -70,26 +72,25 @@ fn read_choice(body: &mut Apart) -> Option<ToolChoice> {
 }
 
 fn read_chosen(object: Object) -> ToolChoice {
-    let mut apart = Apart::new(object);
-    apart.text("type");
-    let names = apart.text("name").into_iter().collect();
+    let mut fields = Fields::new(object, CHOSEN);
+    fields.text("type");
+    let names = fields.text("name").into_iter().collect();
     let mut choice = ToolChoice { mode: ToolMode::Required, names, ..ToolChoice::default() };
-    keep(&mut choice.extra, apart.finish(CHOSEN));
+    fields.keep(FORMAT, &mut choice.extra);
     choice
 }
 
 fn read_allowed(object: Object) -> ToolChoice {
     let names = allowed_names(&object).unwrap_or_default();
-    let mut apart = Apart::new(object);
-    apart.text("type");
-    apart.array("tools");
-    let mode = ToolMode::from_word(&apart.text("mode").unwrap_or_default());
-    let mut part = apart.finish(ALLOWED);
+    let mut fields = Fields::new(object, ALLOWED);
+    fields.text("type");
+    fields.array("tools");
+    let mode = ToolMode::from_word(&fields.text("mode").unwrap_or_default());
     if names.is_empty() || mode == ToolMode::Required && names.len() == 1 {
-        part.spelling.push("form", "allowed_tools");
+        fields.note("form", "allowed_tools");
     }
     let mut choice = ToolChoice { mode, names, ..ToolChoice::default() };
-    keep(&mut choice.extra, part);
+    fields.keep(FORMAT, &mut choice.extra);
     choice
 }
 
@@ -110,58 +111,46 @@ fn allowed(name: &str) -> Json {
 }
 
 /// Writes the settings of a request.
-pub(super) fn write(session: &Session, part: Option<&ExtraPart>, body: &mut Together) {
+pub(super) fn write(session: &Session, body: &mut Writer<'_>) {
     let options = &session.options;
-    body.put_some("tool_choice", options.tool_choice.as_ref().map(write_choice));
-    body.put_some("parallel_tool_calls", options.parallel_tool_calls);
-    let mut reasoning = Together::default();
-    reasoning.put_some("effort", options.reasoning.as_ref().map(Effort::as_str));
-    body.put_within("reasoning", reasoning, part);
-    let mut text = Together::default();
-    text.put_some("format", session.response_format.as_ref().map(write_format));
-    body.put_within("text", text, part);
-    body.put_some("temperature", options.temperature.clone());
-    body.put_some("top_p", options.top_p.clone());
-    body.put_some("max_output_tokens", options.max_tokens.clone());
+    body.set_some("tool_choice", options.tool_choice.as_ref().map(write_choice));
+    let effort = options.reasoning.iter().map(|effort| ("effort", Json::from(effort.as_str())));
+    body.nest("reasoning", effort.collect(), REASONING);
+    let format = session.response_format.iter().map(|format| ("format", write_format(format)));
+    body.nest("text", format.collect(), TEXT);
+    options_set(OPTIONS, options).for_each(|(key, value)| body.set(key, value));
 }
 
-/// The fields that [`read`] and [`write`] speak of.
-pub(super) const SLOTS: &[Slot] = &[
-    ("tool_choice", Emit::Value),
-    ("parallel_tool_calls", Emit::Value),
-    ("reasoning", Emit::Value),
-    ("text", Emit::Value),
-    ("temperature", Emit::Value),
-    ("top_p", Emit::Value),
-    ("max_output_tokens", Emit::Value),
-];
-
 fn write_format(format: &ResponseFormat) -> Json {
-    let mut made = Together::default();
-    made.put_as("type", format.kind.as_str(), Emit::Usual);
-    made.put_some("name", format.name.as_deref());
-    made.put_some("description", format.description.as_deref());
+    let mut made = Writer::new(Kept::of(&format.extra, FORMAT), ANSWER);
+    made.derive("type", format.kind.as_str());
+    made.set_some("name", format.name.as_deref());
+    made.set_some("description", format.description.as_deref());
     if format.schema != Json::Null {
-        made.put("schema", format.schema.clone());
+        made.set("schema", format.schema.clone());
     }
-    made.put_some("strict", format.strict);
-    Json::Object(made.with(&format.extra))
+    made.set_some("strict", format.strict);
+    Json::Object(made.finish())
 }
 
 fn write_choice(choice: &ToolChoice) -> Json {
-    let mut made = Together::default();
-    let as_allowed = choice.extra.spelling(FORMAT, "form").is_some();
-    match (choice.names.as_slice(), &choice.mode) {
+    let kept = Kept::of(&choice.extra, FORMAT);
+    let as_allowed = kept.note("form").is_some();
+    let made = match (choice.names.as_slice(), &choice.mode) {
         ([], mode) if !as_allowed => return Json::from(mode.as_str()),
         ([name], ToolMode::Required) if !as_allowed => {
-            made.put_as("type", "function", Emit::Usual);
-            made.put("name", name.as_str());
+            let mut made = Writer::new(kept, CHOSEN);
+            made.derive("type", "function");
+            made.set("name", name.as_str());
+            made
         }
         (names, mode) => {
-            made.put_as("type", "allowed_tools", Emit::Usual);
-            made.put("mode", mode.as_str());
-            made.put("tools", names.iter().map(|name| allowed(name)).collect::<Vec<_>>());
+            let mut made = Writer::new(kept, ALLOWED);
+            made.derive("type", "allowed_tools");
+            made.set("mode", mode.as_str());
+            made.set("tools", names.iter().map(|name| allowed(name)).collect::<Vec<_>>());
+            made
         }
-    }
-    Json::Object(made.with(&choice.extra))
+    };
+    Json::Object(made.finish())
 }

@@ -1,52 +1,43 @@
 //! Reasoning items.
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Author, Block, Body, ExtraPart, ItemId, Reasoning, Scope};
+use turnkeep_model::{Author, Block, Body, ItemId, Reasoning, Scope};
 
 use super::FORMAT;
-use super::apart::{Apart, Emit, Slot, Together, keep};
+use crate::fields::{Fields, Form, Kept, KeyRule, Writer};
 
-const SLOTS: &[Slot] = &[
-    ("type", Emit::Usual),
-    ("id", Emit::Value),
-    ("summary", Emit::Usual),
-    ("content", Emit::Value),
-    ("encrypted_content", Emit::Value),
+const REASONING: Form = &[
+    ("type", KeyRule::Derived),
+    ("id", KeyRule::Taken),
+    ("summary", KeyRule::Derived),
+    ("content", KeyRule::Taken),
+    ("encrypted_content", KeyRule::Taken),
 ];
 
 /// The block of a reasoning item that some model made.
 pub(super) fn read(object: Object, scope: Scope) -> Block {
-    let mut apart = Apart::new(object);
-    let mut notes = Object::new();
-    apart.text("type");
-    let item_id = apart.text("id").map(ItemId::new);
-    let summary = texts(&mut apart, "summary", "summary_text", &mut notes, |_| true).unwrap_or_default();
-    let content = texts(&mut apart, "content", "reasoning_text", &mut notes, |count| count == 1);
-    let encrypted = apart.text("encrypted_content");
+    let mut fields = Fields::new(object, REASONING);
+    fields.text("type");
+    let item_id = fields.text("id").map(ItemId::new);
+    let summary = texts(&mut fields, "summary", "summary_text", |_| true).unwrap_or_default();
+    let content = texts(&mut fields, "content", "reasoning_text", |count| count == 1);
+    let encrypted = fields.text("encrypted_content");
     let text = content.and_then(|texts| texts.into_iter().next());
     let body = Reasoning { text, summary, signature: None, encrypted, scope: Some(scope) };
-    let mut part = apart.finish(SLOTS);
-    notes.into_iter().for_each(|(key, value)| part.spelling.push(key, value));
     let mut block = Block { item_id, ..Block::new(Author::Assistant, body) };
-    keep(&mut block.extra, part);
+    fields.keep(FORMAT, &mut block.extra);
     block
 }
 
 /// Takes the texts of an array of `{"type": kind, "text": …}`, if that is what it is.
-fn texts(
-    apart: &mut Apart,
-    key: &str,
-    kind: &str,
-    notes: &mut Object,
-    fits: impl Fn(usize) -> bool,
-) -> Option<Vec<String>> {
-    let (read, reversed) = match apart.peek(key)? {
+fn texts(fields: &mut Fields, key: &str, kind: &str, fits: impl Fn(usize) -> bool) -> Option<Vec<String>> {
+    let (read, reversed) = match fields.get(key)? {
         Json::Array(items) if fits(items.len()) => texts_of(items, kind)?,
         _ => return None,
     };
-    apart.array(key);
+    fields.array(key);
     if reversed {
-        notes.push(text_first(key), true);
+        fields.note(&text_first(key), true);
     }
     Some(read)
 }
@@ -73,24 +64,23 @@ fn texts_of(items: &[Json], kind: &str) -> Option<(Vec<String>, bool)> {
 /// The item of some reasoning.
 pub(super) fn write(block: &Block) -> Json {
     let Body::Reasoning(reasoning) = &block.body else { return Json::Null };
-    let part = block.extra.part(FORMAT);
-    let is_rest = |key: &str| part.is_some_and(|part| part.fields.contains(key));
-    let mut made = Together::default();
-    made.put_as("type", "reasoning", Emit::Usual);
-    made.put_some("id", block.item_id.as_ref().map(ItemId::as_str));
-    if !is_rest("summary") {
-        let emit = if reasoning.summary.is_empty() { Emit::Usual } else { Emit::Value };
-        made.put_as("summary", write_texts(&reasoning.summary, "summary", "summary_text", part), emit);
+    let kept = Kept::of(&block.extra, FORMAT);
+    let mut made = Writer::new(kept, REASONING);
+    made.derive("type", "reasoning");
+    made.set_some("id", block.item_id.as_ref().map(ItemId::as_str));
+    match reasoning.summary.as_slice() {
+        [] => made.derive("summary", Vec::new()),
+        texts => made.set("summary", write_texts(texts, "summary", "summary_text", kept)),
     }
-    if let (Some(text), false) = (&reasoning.text, is_rest("content")) {
-        made.put("content", write_texts(std::slice::from_ref(text), "content", "reasoning_text", part));
+    if let (Some(text), None) = (&reasoning.text, kept.field("content")) {
+        made.set("content", write_texts(std::slice::from_ref(text), "content", "reasoning_text", kept));
     }
-    made.put_some("encrypted_content", reasoning.encrypted.clone());
-    Json::Object(made.with_part(part))
+    made.set_some("encrypted_content", reasoning.encrypted.clone());
+    Json::Object(made.finish())
 }
 
-fn write_texts(texts: &[String], key: &str, kind: &str, part: Option<&ExtraPart>) -> Json {
-    let reversed = part.is_some_and(|part| part.spelling.contains(&text_first(key)));
+fn write_texts(texts: &[String], key: &str, kind: &str, kept: Kept<'_>) -> Json {
+    let reversed = kept.note(&text_first(key)).is_some();
     let write = |text: &String| {
         let pairs = [("type", Json::from(kind)), ("text", Json::from(text.as_str()))];
         let [first, second] = pairs;

@@ -5,7 +5,7 @@ use turnkeep_model::{
     Author, Block, Body, Effort, ItemId, Loss, LossKind, Media, Part, Reasoning, Session, Text, ToolResult, Turn,
 };
 
-use super::next::Aim;
+use super::next::RequestTarget;
 use super::{FORMAT, item, part};
 use crate::models::Thinks;
 use crate::wire::prefix::is_of_other_account;
@@ -52,7 +52,7 @@ pub(super) fn nameless_thinking(history: &mut History) {
 }
 
 /// Makes summaries text, and drops what only another system or vendor knows.
-pub(super) fn bodies(history: &mut History, aim: &Aim) {
+pub(super) fn bodies(history: &mut History, aim: &RequestTarget) {
     let losses = &mut history.losses;
     history.pieces.retain_mut(|piece| {
         let is_own = aim.is_home && item::is_whole(&piece.block);
@@ -193,7 +193,7 @@ pub(super) fn calls_last(history: &mut History) {
 
 /// What of some thinking can be sent: all of it where it was made, if it can be verified there; a reasoning item cannot
 /// be made up.
-pub(super) fn sends(reasoning: &Reasoning, turn: Option<&Turn>, aim: &Aim) -> Sends {
+pub(super) fn sends(reasoning: &Reasoning, turn: Option<&Turn>, aim: &RequestTarget) -> Sends {
     let made_by = reasoning.scope.as_ref().and_then(|scope| scope.provider.as_deref());
     let made_by = made_by.or_else(|| turn.and_then(|turn| turn.provider.as_deref()));
     let is_home = made_by.is_some_and(|made_by| made_by == aim.provider)
@@ -227,7 +227,7 @@ pub(super) fn close_calls(history: &mut History) {
 }
 
 /// Keeps the ids of items only where their vendor gave them and is asked again.
-pub(super) fn item_ids(history: &mut History, session: &Session, aim: &Aim) {
+pub(super) fn item_ids(history: &mut History, session: &Session, aim: &RequestTarget) {
     for piece in &mut history.pieces {
         let turn = piece.from.and_then(|(turn, _)| session.turns.get(turn));
         let is_own = aim.is_home || turn.is_some_and(|turn| turn.provider.as_deref() == Some(&aim.provider));
@@ -240,7 +240,7 @@ pub(super) fn item_ids(history: &mut History, session: &Session, aim: &Aim) {
 }
 
 /// Ids tell what they name; some vendors insist on it.
-fn is_id_of(block: &Block, id: &ItemId, aim: &Aim) -> bool {
+fn is_id_of(block: &Block, id: &ItemId, aim: &RequestTarget) -> bool {
     let starts = match &block.body {
         Body::Reasoning(_) => "rs",
         Body::ToolCall(_) if block.extra.spelling(FORMAT, "type").is_some() => "ctc",
@@ -253,7 +253,7 @@ fn is_id_of(block: &Block, id: &ItemId, aim: &Aim) -> bool {
 }
 
 /// A call that thinking led to names it by its id: where that thinking is not sent, the id must not be either.
-pub(super) fn ids_without_reasoning(history: &mut History, session: &Session, aim: &Aim) {
+pub(super) fn ids_without_reasoning(history: &mut History, session: &Session, aim: &RequestTarget) {
     let is_thinking = aim.target.is_known && aim.target.row.thinks != Thinks::Never;
     let has_thought = |piece: &Piece| matches!(piece.block.body, Body::Reasoning(_));
     let is_told = session.options.reasoning.as_ref().is_some_and(|effort| *effort != Effort::None);
@@ -277,7 +277,7 @@ pub(super) fn ids_without_reasoning(history: &mut History, session: &Session, ai
 
 /// Reasoning with an id needs the item it led to, with its id. Without that it is sent without its id where it can be
 /// verified, and not at all where it cannot.
-pub(super) fn followers(history: &mut History, aim: &Aim) {
+pub(super) fn followers(history: &mut History, aim: &RequestTarget) {
     if !aim.profile.reasoning_needs_follower {
         return;
     }
@@ -310,9 +310,15 @@ pub(super) fn followers(history: &mut History, aim: &Aim) {
 }
 
 /// Gives blocks the number of their message in the session again; what was made up has one of its own.
-pub(super) fn own_messages(history: &mut History, session: &Session) {
+pub(super) fn own_messages(history: &mut History, ordinals: &[Vec<u32>]) {
     for piece in &mut history.pieces {
-        let block = piece.from.and_then(|(turn, block)| session.turns.get(turn)?.blocks.get(block));
-        piece.block.message.ordinal = block.map_or(u32::MAX, |block| block.message.ordinal);
+        let ordinal = piece.from.and_then(|(turn, block)| ordinals.get(turn)?.get(block));
+        piece.block.message.ordinal = ordinal.copied().unwrap_or(u32::MAX);
     }
+}
+
+/// The number of the message of every block, turn by turn.
+pub(super) fn ordinals(session: &Session) -> Vec<Vec<u32>> {
+    let of_turn = |turn: &Turn| turn.blocks.iter().map(|block| block.message.ordinal).collect();
+    session.turns.iter().map(of_turn).collect()
 }

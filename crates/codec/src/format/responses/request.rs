@@ -1,20 +1,31 @@
 //! Requests: the history, the settings, and what is asked for.
 
 use turnkeep_model::json::{Json, Object};
-use turnkeep_model::{Author, Block, Body, ExtraPart, Loss, LossKind, Scope, Session, Turn};
+use turnkeep_model::{Author, Block, Body, Loss, LossKind, Scope, Session, Turn};
 
 use super::FORMAT;
-use super::apart::{Apart, Emit, Slot, Together};
 use super::item::{self, Side};
 use super::profile::{OPENAI, Profile};
 use super::{answer, options, tools};
+use crate::fields::{Fields, Form, Kept, KeyRule, Writer};
 use crate::turns::TurnBuilder;
 
-/// The fields of a request in our own order; what is left over follows.
-fn slots() -> Vec<Slot> {
-    let first = [("model", Emit::Value), ("instructions", Emit::Value), ("input", Emit::Usual), ("tools", Emit::Value)];
-    first.into_iter().chain(options::SLOTS.iter().copied()).collect()
-}
+const REQUEST: Form = &[
+    ("model", KeyRule::Taken),
+    ("instructions", KeyRule::Taken),
+    ("input", KeyRule::Derived),
+    ("tools", KeyRule::Taken),
+    ("tool_choice", KeyRule::Taken),
+    ("parallel_tool_calls", KeyRule::Taken),
+    ("reasoning", KeyRule::Taken),
+    ("text", KeyRule::Taken),
+    ("temperature", KeyRule::Taken),
+    ("top_p", KeyRule::Taken),
+    ("max_output_tokens", KeyRule::Taken),
+];
+
+/// The note on items that stood in `instructions`, which may be a list of them.
+const INSTRUCTIONS: &str = "instructions";
 
 /// What is being read.
 #[derive(Default)]
@@ -31,25 +42,30 @@ impl Reader {
     /// Reads a request.
     pub(super) fn request(&mut self, object: Object) {
         let object = self.without_duplicates(object);
-        let mut body = Apart::new(object);
-        let mut notes = Object::new();
+        let mut body = Fields::new(object, REQUEST);
         self.model = body.text("model");
         let instructions = body.text("instructions");
-        let has_instructions = instructions.is_some();
+        let listed = body.array("instructions");
+        let has_instructions = instructions.is_some() || listed.is_some();
         if let Some(text) = instructions {
             self.push(vec![Block::text(Author::System, text)]);
         }
+        for raw in listed.into_iter().flatten() {
+            let mut blocks = item::read(raw, Side::Input, &self.scope());
+            for block in &mut blocks {
+                block.message.extra.part_mut(FORMAT).spelling.push("place", INSTRUCTIONS);
+            }
+            self.push(blocks);
+        }
         if let Some(text) = body.text("input") {
-            notes.push("input", "string");
+            body.note("input", "string");
             self.push(vec![Block::text(Author::User, text)]);
         } else if let Some(items) = body.array("input") {
             self.items(items, has_instructions);
         }
-        options::read(&mut body, &mut self.session, &mut notes);
-        tools::read(&mut body, &mut self.session, &mut notes);
-        let part = self.session.extra.part_mut(FORMAT);
-        *part = body.finish(&slots());
-        notes.into_iter().for_each(|(key, value)| part.spelling.push(key, value));
+        options::read(&mut body, &mut self.session);
+        tools::read(&mut body, &mut self.session);
+        body.keep(FORMAT, &mut self.session.extra);
     }
 
     /// Where a key stands twice, the last one counts.
@@ -69,10 +85,15 @@ impl Reader {
         object
     }
 
-    fn items(&mut self, items: Vec<Json>, has_instructions: bool) {
+    /// Who made what is opaque.
+    fn scope(&self) -> Scope {
         let model = self.model.as_deref().unwrap_or_default();
         let provider = Profile::of_model(model).unwrap_or(&OPENAI).name.to_owned();
-        let scope = Scope { provider: Some(provider), model: self.model.clone(), ..Scope::default() };
+        Scope { provider: Some(provider), model: self.model.clone(), ..Scope::default() }
+    }
+
+    fn items(&mut self, items: Vec<Json>, has_instructions: bool) {
+        let scope = self.scope();
         for (index, raw) in items.into_iter().enumerate() {
             let mut blocks = item::read(raw, Side::Input, &scope);
             if index == 0
@@ -140,6 +161,10 @@ fn is_item(block: &Block) -> bool {
     block.message.extra.spelling(FORMAT, "place").is_some()
 }
 
+fn is_listed(block: &Block) -> bool {
+    block.message.extra.spelling(FORMAT, "place").and_then(Json::as_str).is_some_and(|place| place == INSTRUCTIONS)
+}
+
 /// The blocks of a session that a request sends, in the order of its messages.
 pub(super) fn blocks(session: &Session) -> Vec<&Block> {
     let asked = |turn: usize, block: &Block| {
@@ -159,18 +184,23 @@ pub(super) fn model(session: &Session) -> Option<String> {
 
 /// The body of a request that sends these blocks with the settings of `session`.
 pub(super) fn write(session: &Session, blocks: &[&Block], model: Option<String>) -> Json {
-    let part = session.extra.part(FORMAT);
+    let kept = Kept::of(&session.extra, FORMAT);
+    let listed = blocks.iter().take_while(|block| is_listed(block)).count();
+    let (listed, blocks) = blocks.split_at_checked(listed).unwrap_or((&[], blocks));
     let (instructions, blocks) = match blocks {
-        [first, rest @ ..] if is_instructions(first, rest) => (first.body.as_text(), rest),
+        [first, rest @ ..] if listed.is_empty() && is_instructions(first, rest) => (first.body.as_text(), rest),
         blocks => (None, blocks),
     };
-    let mut body = Together::default();
-    body.put_some("model", model);
-    body.put_some("instructions", instructions);
-    put_input(blocks, part, &mut body);
-    body.put_some("tools", tools::write(&session.tools, part));
-    options::write(session, part, &mut body);
-    Json::Object(body.with_part(part))
+    let mut body = Writer::new(kept, REQUEST);
+    body.set_some("model", model);
+    match listed {
+        [] => body.set_some(INSTRUCTIONS, instructions),
+        listed => body.set(INSTRUCTIONS, item::write_all(listed)),
+    }
+    put_input(blocks, &mut body);
+    body.set_some("tools", tools::write(&session.tools, kept));
+    options::write(session, &mut body);
+    Json::Object(body.finish())
 }
 
 fn is_instructions(first: &Block, rest: &[&Block]) -> bool {
@@ -178,14 +208,13 @@ fn is_instructions(first: &Block, rest: &[&Block]) -> bool {
     could_be_instructions(first) && alone && !is_item(first)
 }
 
-fn put_input(blocks: &[&Block], part: Option<&ExtraPart>, body: &mut Together) {
-    let as_string = part.is_some_and(|part| part.spelling.contains("input"));
+fn put_input(blocks: &[&Block], body: &mut Writer<'_>) {
+    let as_string = body.kept().note("input").is_some();
     match blocks {
         [Block { author: Author::User, body: Body::Text(text), .. }] if as_string => {
-            body.put("input", text.text.as_str());
+            body.set("input", text.text.as_str());
         }
-        [] if part.is_some_and(|part| part.fields.contains("input")) => {}
-        [] => body.put_as("input", Vec::new(), Emit::Usual),
-        blocks => body.put("input", item::write_all(blocks)),
+        [] => body.derive("input", Vec::new()),
+        blocks => body.set("input", item::write_all(blocks)),
     }
 }

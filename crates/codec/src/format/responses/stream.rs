@@ -6,7 +6,7 @@ use turnkeep_model::Result;
 use turnkeep_model::json::{Json, Number, Object};
 
 use crate::take;
-use crate::wire::{Assembled, Assembler, Beside, Delta};
+use crate::wire::{Assembled, Assembler, Delta, StreamExtras};
 
 /// A machine that puts streams of this wire together.
 pub fn assembler() -> Box<dyn Assembler> {
@@ -19,7 +19,7 @@ struct Stream {
     /// The response as it was last told as a whole.
     body: Object,
     items: BTreeMap<u64, Item>,
-    beside: Beside,
+    extras: StreamExtras,
     complete: bool,
 }
 
@@ -44,12 +44,12 @@ struct Item {
     object: Object,
     done: bool,
     /// Texts that grow, by where they stand in the item.
-    texts: Vec<(Place, String)>,
+    texts: Vec<(TextSlot, String)>,
 }
 
 /// Where a text stands in an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TextSlot {
     /// In a field of the item.
     Field(&'static str),
     /// In a field of an object in the item.
@@ -70,18 +70,18 @@ impl Assembler for Stream {
         let mut event = match event {
             Json::Object(event) => event,
             other => {
-                self.beside.keep_value(other);
+                self.extras.keep_value(other);
                 return Ok(Vec::new());
             }
         };
         let kind = event.get_str("type").unwrap_or_default().into_owned();
         let deltas = self.event(&kind, &mut event);
-        self.beside.keep(event, FRAMING);
+        self.extras.keep(event, FRAMING);
         Ok(deltas)
     }
 
     fn finish(self: Box<Self>) -> Assembled {
-        let Stream { mut body, items, beside, complete } = *self;
+        let Stream { mut body, items, extras, complete } = *self;
         let told = body.get("output").and_then(Json::as_array).map_or(0, <[Json]>::len);
         // Some say at the end what was answered, some leave it out.
         if !complete || told == 0 && !items.is_empty() {
@@ -92,7 +92,7 @@ impl Assembler for Stream {
             }
             body.set("output", items);
         }
-        Assembled { body: Json::Object(body), complete, beside: beside.into_values() }
+        Assembled { body: Json::Object(body), complete, extras: extras.into_values() }
     }
 }
 
@@ -166,7 +166,7 @@ impl Stream {
         match effect {
             Effect::Set(list, index, value) => {
                 item.texts.retain(
-                    |(place, _)| !matches!(place, Place::Element(in_list, at, ..) if *in_list == list && *at == index),
+                    |(place, _)| !matches!(place, TextSlot::Element(in_list, at, ..) if *in_list == list && *at == index),
                 );
                 set_element(&mut item.object, list, index, value);
                 Vec::new()
@@ -182,18 +182,18 @@ impl Stream {
         }
     }
 
-    fn delta(&self, output: u64, place: Place, text: String) -> Vec<Delta> {
+    fn delta(&self, output: u64, place: TextSlot, text: String) -> Vec<Delta> {
         let part = match place {
-            Place::Element("content", index, ..) => index,
+            TextSlot::Element("content", index, ..) => index,
             _ => 0,
         };
         let block = self.block(output, part);
         vec![match place {
-            Place::Element("summary", ..) | Place::Element(_, _, "reasoning_text", _) => {
+            TextSlot::Element("summary", ..) | TextSlot::Element(_, _, "reasoning_text", _) => {
                 Delta::Reasoning { block, text }
             }
-            Place::Element(..) => Delta::Text { block, text },
-            Place::Field(_) | Place::Within(..) => Delta::Arguments { block, text },
+            TextSlot::Element(..) => Delta::Text { block, text },
+            TextSlot::Field(_) | TextSlot::Within(..) => Delta::Arguments { block, text },
         }]
     }
 
@@ -208,7 +208,7 @@ impl Stream {
 enum Effect {
     Set(&'static str, u64, Json),
     Annotate(u64, Json),
-    Text(Place, Change, String),
+    Text(TextSlot, Change, String),
 }
 
 fn effect(kind: &str, event: &mut Object) -> Option<Effect> {
@@ -227,14 +227,14 @@ fn effect(kind: &str, event: &mut Object) -> Option<Effect> {
         _ => {}
     }
     let (place, key) = match subject {
-        "output_text" => (Place::Element("content", content, "output_text", "text"), "text"),
-        "refusal" => (Place::Element("content", content, "refusal", "refusal"), "refusal"),
-        "reasoning_text" => (Place::Element("content", content, "reasoning_text", "text"), "text"),
-        "reasoning_summary_text" => (Place::Element("summary", summary, "summary_text", "text"), "text"),
-        "function_call_arguments" | "mcp_call_arguments" => (Place::Field("arguments"), "arguments"),
-        "custom_tool_call_input" => (Place::Field("input"), "input"),
-        "code_interpreter_call_code" => (Place::Field("code"), "code"),
-        "apply_patch_call_operation_diff" => (Place::Within("operation", "diff"), "diff"),
+        "output_text" => (TextSlot::Element("content", content, "output_text", "text"), "text"),
+        "refusal" => (TextSlot::Element("content", content, "refusal", "refusal"), "refusal"),
+        "reasoning_text" => (TextSlot::Element("content", content, "reasoning_text", "text"), "text"),
+        "reasoning_summary_text" => (TextSlot::Element("summary", summary, "summary_text", "text"), "text"),
+        "function_call_arguments" | "mcp_call_arguments" => (TextSlot::Field("arguments"), "arguments"),
+        "custom_tool_call_input" => (TextSlot::Field("input"), "input"),
+        "code_interpreter_call_code" => (TextSlot::Field("code"), "code"),
+        "apply_patch_call_operation_diff" => (TextSlot::Within("operation", "diff"), "diff"),
         _ => return None,
     };
     let (change, key) = match verb {
@@ -252,7 +252,7 @@ fn index(event: &Object, key: &str) -> u64 {
 }
 
 impl Item {
-    fn change(&mut self, place: Place, change: Change, more: &str) {
+    fn change(&mut self, place: TextSlot, change: Change, more: &str) {
         let at = self.texts.iter().position(|(own, _)| *own == place).unwrap_or_else(|| {
             self.texts.push((place, String::new()));
             self.texts.len() - 1
@@ -293,10 +293,10 @@ impl Item {
     }
 }
 
-fn put_text(object: &mut Object, place: Place, text: String) {
+fn put_text(object: &mut Object, place: TextSlot, text: String) {
     match place {
-        Place::Field(field) => object.set(field, text),
-        Place::Within(outer, field) => {
+        TextSlot::Field(field) => object.set(field, text),
+        TextSlot::Within(outer, field) => {
             let mut inner = match object.get(outer) {
                 Some(Json::Object(inner)) => inner.clone(),
                 _ => Object::new(),
@@ -304,7 +304,7 @@ fn put_text(object: &mut Object, place: Place, text: String) {
             inner.set(field, text);
             object.set(outer, inner);
         }
-        Place::Element(list, index, kind, field) => {
+        TextSlot::Element(list, index, kind, field) => {
             let found =
                 object.get(list).and_then(Json::as_array).and_then(|items| items.get(usize::try_from(index).ok()?));
             let mut element = match found {

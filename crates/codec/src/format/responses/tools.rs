@@ -1,20 +1,21 @@
 //! Tools that the model is told of.
 
 use turnkeep_model::json::{Json, Number, Object};
-use turnkeep_model::{ExtraPart, Session, ToolSpec};
+use turnkeep_model::{Session, ToolSpec};
 
-use super::apart::{Apart, Emit, Slot, Together, keep};
+use super::FORMAT;
+use crate::fields::{Fields, Form, Kept, KeyRule, Writer};
 
-const SLOTS: &[Slot] = &[
-    ("type", Emit::Usual),
-    ("name", Emit::Value),
-    ("description", Emit::Value),
-    ("parameters", Emit::Value),
-    ("strict", Emit::Value),
+const TOOL: Form = &[
+    ("type", KeyRule::Derived),
+    ("name", KeyRule::Taken),
+    ("description", KeyRule::Taken),
+    ("parameters", KeyRule::Taken),
+    ("strict", KeyRule::Taken),
 ];
 
 /// Reads the functions among the tools. The vendor's own tools stay in the body, with a note on their places.
-pub(super) fn read(body: &mut Apart, session: &mut Session, notes: &mut Object) {
+pub(super) fn read(body: &mut Fields, session: &mut Session) {
     let Some(tools) = body.array("tools") else { return };
     let (mut rest, mut places) = (Vec::new(), Vec::new());
     for (place, raw) in tools.into_iter().enumerate() {
@@ -30,7 +31,7 @@ pub(super) fn read(body: &mut Apart, session: &mut Session, notes: &mut Object) 
         body.put_back("tools", rest);
     } else if !rest.is_empty() {
         body.leave("tools", rest);
-        notes.push("tools", places);
+        body.note("tools", places);
     }
 }
 
@@ -40,27 +41,27 @@ fn is_function(object: &Object) -> bool {
 }
 
 fn function(object: Object) -> ToolSpec {
-    let mut apart = Apart::new(object);
-    apart.text("type");
+    let mut fields = Fields::new(object, TOOL);
+    fields.text("type");
     let mut tool = ToolSpec {
-        name: apart.text("name").unwrap_or_default(),
-        description: apart.text("description"),
-        parameters: apart.take_if("parameters", |value| value.as_object().is_some()).unwrap_or_default(),
-        strict: apart.bool("strict"),
+        name: fields.text("name").unwrap_or_default(),
+        description: fields.text("description"),
+        parameters: fields.take_if("parameters", |value| value.as_object().is_some()).unwrap_or_default(),
+        strict: fields.flag("strict"),
         ..ToolSpec::default()
     };
-    keep(&mut tool.extra, apart.finish(SLOTS));
+    fields.keep(FORMAT, &mut tool.extra);
     tool
 }
 
 /// The tools of a session, the vendor's own in their places.
-pub(super) fn write(tools: &[ToolSpec], part: Option<&ExtraPart>) -> Option<Json> {
+pub(super) fn write(tools: &[ToolSpec], kept: Kept<'_>) -> Option<Json> {
     if tools.is_empty() {
         return None;
     }
     let mut written: Vec<Json> = tools.iter().map(write_function).collect();
-    let rest = part.and_then(|part| part.fields.get("tools")).and_then(Json::as_array).unwrap_or_default();
-    let places = part.and_then(|part| part.spelling.get("tools")).and_then(Json::as_array).unwrap_or_default();
+    let rest = kept.field("tools").and_then(Json::as_array).unwrap_or_default();
+    let places = kept.note("tools").and_then(Json::as_array).unwrap_or_default();
     for (index, tool) in rest.iter().enumerate() {
         let place = places.get(index).and_then(Json::as_number).and_then(Number::as_u64);
         let place = place.and_then(|place| usize::try_from(place).ok()).unwrap_or(usize::MAX);
@@ -70,13 +71,13 @@ pub(super) fn write(tools: &[ToolSpec], part: Option<&ExtraPart>) -> Option<Json
 }
 
 fn write_function(tool: &ToolSpec) -> Json {
-    let mut made = Together::default();
-    made.put_as("type", "function", Emit::Usual);
-    made.put("name", tool.name.as_str());
-    made.put_some("description", tool.description.as_deref());
+    let mut made = Writer::new(Kept::of(&tool.extra, FORMAT), TOOL);
+    made.derive("type", "function");
+    made.set("name", tool.name.as_str());
+    made.set_some("description", tool.description.as_deref());
     if tool.parameters != Json::Null {
-        made.put("parameters", tool.parameters.clone());
+        made.set("parameters", tool.parameters.clone());
     }
-    made.put_some("strict", tool.strict);
-    Json::Object(made.with(&tool.extra))
+    made.set_some("strict", tool.strict);
+    Json::Object(made.finish())
 }

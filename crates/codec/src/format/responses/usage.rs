@@ -4,54 +4,51 @@ use turnkeep_model::Usage;
 use turnkeep_model::json::{Json, Object};
 
 use super::FORMAT;
-use super::apart::{Apart, Emit, Slot, Together};
+use crate::fields::{Fields, Form, Kept, KeyRule, Writer};
 
-const SLOTS: &[Slot] = &[
-    ("input_tokens", Emit::Value),
-    ("input_tokens_details", Emit::Value),
-    ("output_tokens", Emit::Value),
-    ("output_tokens_details", Emit::Value),
-    ("total_tokens", Emit::Value),
+const USAGE: Form = &[
+    ("input_tokens", KeyRule::Taken),
+    ("input_tokens_details", KeyRule::Taken),
+    ("output_tokens", KeyRule::Taken),
+    ("output_tokens_details", KeyRule::Taken),
+    ("total_tokens", KeyRule::Taken),
 ];
-const INPUT: &[Slot] = &[("cached_tokens", Emit::Value), ("cache_write_tokens", Emit::Value)];
-const OUTPUT: &[Slot] = &[("reasoning_tokens", Emit::Value)];
+const INPUT: Form = &[("cached_tokens", KeyRule::Taken), ("cache_write_tokens", KeyRule::Taken)];
+const OUTPUT: Form = &[("reasoning_tokens", KeyRule::Taken)];
 
 /// The counts of a usage object.
 pub(super) fn read(object: Object) -> Usage {
-    let mut apart = Apart::new(object);
+    let mut fields = Fields::new(object, USAGE);
     let mut usage = Usage {
-        input: apart.count("input_tokens"),
-        output: apart.count("output_tokens"),
-        total: apart.count("total_tokens"),
+        input: fields.count("input_tokens"),
+        output: fields.count("output_tokens"),
+        total: fields.count("total_tokens"),
         ..Usage::default()
     };
-    let mut notes = Object::new();
-    apart.within("input_tokens_details", INPUT, &mut notes, |details| {
+    fields.within("input_tokens_details", INPUT, |details| {
         usage.cached_read = details.count("cached_tokens");
         usage.cached_write = details.count("cache_write_tokens");
     });
-    apart.within("output_tokens_details", OUTPUT, &mut notes, |details| {
+    fields.within("output_tokens_details", OUTPUT, |details| {
         usage.reasoning = details.count("reasoning_tokens");
     });
-    let mut part = apart.finish(SLOTS);
-    notes.into_iter().for_each(|(key, value)| part.spelling.push(key, value));
-    super::apart::keep(&mut usage.extra, part);
+    fields.keep(FORMAT, &mut usage.extra);
     usage
 }
 
 /// The usage object of some counts, if there are any.
 pub(super) fn write(usage: &Usage) -> Option<Json> {
-    let part = usage.extra.part(FORMAT);
-    let (mut input, mut output) = (Together::default(), Together::default());
-    input.put_some("cached_tokens", usage.cached_read);
-    input.put_some("cache_write_tokens", usage.cached_write);
-    output.put_some("reasoning_tokens", usage.reasoning);
-    let mut made = Together::default();
-    made.put_some("input_tokens", usage.input);
-    made.put_within("input_tokens_details", input, part);
-    made.put_some("output_tokens", usage.output);
-    made.put_within("output_tokens_details", output, part);
-    made.put_some("total_tokens", usage.total);
-    let object = made.with_part(part);
+    let counts = |counts: &[(&str, Option<u64>)]| -> Object {
+        counts.iter().filter_map(|(key, count)| Some((*key, Json::from((*count)?)))).collect()
+    };
+    let input = counts(&[("cached_tokens", usage.cached_read), ("cache_write_tokens", usage.cached_write)]);
+    let output = counts(&[("reasoning_tokens", usage.reasoning)]);
+    let mut made = Writer::new(Kept::of(&usage.extra, FORMAT), USAGE);
+    made.set_some("input_tokens", usage.input);
+    made.nest("input_tokens_details", input, INPUT);
+    made.set_some("output_tokens", usage.output);
+    made.nest("output_tokens_details", output, OUTPUT);
+    made.set_some("total_tokens", usage.total);
+    let object = made.finish();
     (!object.is_empty()).then_some(Json::Object(object))
 }

@@ -3,31 +3,16 @@
 use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Block, Error, ErrorKind, Loss, Result, Session, Turn};
 
+use super::contract::CONTRACT;
 use super::request::Reader;
 use super::{answer, next, profile, request, stream};
 use crate::codec::{EncodeOptions, Fidelity, Keeps, Spec};
 use crate::sniff::Guess;
-use crate::wire::{Assembler, Delivery, Kind, Parts, Wire, prefix};
+use crate::wire::mock::VendorMock;
+use crate::wire::{Assembler, Contract, Delivery, Kind, Parts, Wire, prefix};
 
 /// `openai.responses`: bodies, exchanges and streams of OpenAI's Responses.
 pub(crate) struct Responses;
-
-const FIDELITY: Fidelity = Fidelity {
-    system_text: Keeps::All,
-    options: Keeps::Some,
-    tools: Keeps::All,
-    reasoning: Keeps::Some,
-    signatures: Keeps::Some,
-    media: Keeps::Some,
-    tool_ids: Keeps::All,
-    tool_errors: Keeps::Some,
-    usage: Keeps::Some,
-    timing: Keeps::Some,
-    status: Keeps::Nothing,
-    slices: Keeps::Nothing,
-    ids: Keeps::Some,
-    timestamps: Keeps::Nothing,
-};
 
 impl Wire for Responses {
     fn spec(&self) -> &'static Spec {
@@ -36,10 +21,25 @@ impl Wire for Responses {
             title: "OpenAI Responses bodies and streams",
             variants: profile::VARIANTS,
             extensions: &[".json", ".sse"],
-            reads: true,
-            writes: true,
-            fidelity: FIDELITY,
+            fidelity: Fidelity {
+                signatures: Keeps::Some,
+                tool_ids: Keeps::All,
+                tool_errors: Keeps::Some,
+                usage: Keeps::Some,
+                timing: Keeps::Some,
+                ids: Keeps::Some,
+                ..Fidelity::WIRE
+            },
+            ..Spec::READ_WRITE
         }
+    }
+
+    fn contract(&self) -> &'static Contract {
+        &CONTRACT
+    }
+
+    fn mock(&self) -> &'static dyn VendorMock {
+        &Responses
     }
 
     fn sniff_request(&self, body: &Object) -> Guess {
@@ -73,10 +73,6 @@ impl Wire for Responses {
         }
     }
 
-    fn list(&self) -> &'static str {
-        "input"
-    }
-
     fn decode(&self, parts: Parts) -> Result<(Session, Vec<Loss>)> {
         let mut reader = Reader::default();
         let has_history = parts.request.is_some();
@@ -103,7 +99,7 @@ impl Wire for Responses {
         }
     }
 
-    fn next_request(&self, session: &Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
+    fn next_request(&self, session: &mut Session, options: &EncodeOptions) -> (Json, Vec<Loss>) {
         next::request(session, options)
     }
 
@@ -112,6 +108,12 @@ impl Wire for Responses {
         if delivery == Delivery::Stream {
             body.push("stream", true);
         }
+    }
+
+    /// Servers that only follow the wire are all the same.
+    fn dialect_of(&self, provider: &str) -> Option<&'static str> {
+        let known = ["openai", "azure", "xai", "deepseek"];
+        Some(known.into_iter().find(|name| *name == provider).unwrap_or("compatible"))
     }
 
     fn assembler(&self) -> Box<dyn Assembler> {

@@ -9,8 +9,8 @@ use super::encode::{self, Wanted};
 use super::types::Types;
 use super::{FORMAT, compat, decode, lines, typed};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
-use crate::honest;
 use crate::input::{Document, Input, Syntax};
+use crate::loss_report;
 use crate::sniff::{Confidence, Guess};
 
 /// `wink.snapshot`: a session's slices, or one snapshot a line.
@@ -20,6 +20,7 @@ pub(crate) struct SnapshotCodec;
 pub(crate) struct ConversationCodec;
 
 pub(super) const FIDELITY: Fidelity = Fidelity {
+    keys: Keeps::Some,
     system_text: Keeps::All,
     tool_ids: Keeps::All,
     tool_errors: Keeps::Some,
@@ -37,9 +38,8 @@ impl Codec for SnapshotCodec {
             title: "weakincentives session snapshot",
             variants: &["auto", "state", "inner"],
             extensions: &[".json", ".jsonl"],
-            reads: true,
-            writes: true,
             fidelity: FIDELITY,
+            ..Spec::READ_WRITE
         }
     }
 
@@ -68,9 +68,8 @@ impl Codec for ConversationCodec {
             title: "weakincentives snapshot with a conversation",
             variants: &["auto", "state", "inner"],
             extensions: &[".json", ".jsonl"],
-            reads: true,
-            writes: true,
             fidelity: FIDELITY,
+            ..Spec::READ_WRITE
         }
     }
 
@@ -265,7 +264,7 @@ pub(super) fn to_write<'s>(session: &'s Session, options: &EncodeOptions, wanted
 pub(super) fn losses(archive: &Archive, back: &Archive, holder: &str) -> Vec<Loss> {
     let unsorted = |session: &Session| !session.slices.is_sorted_by(|a, b| a.name <= b.name);
     if !archive.sessions.iter().any(unsorted) {
-        return honest::losses(archive, back, holder);
+        return loss_report::losses(archive, back, holder);
     }
     let mut sorted = archive.clone();
     let mut losses = Vec::new();
@@ -274,6 +273,6 @@ pub(super) fn losses(archive: &Archive, back: &Archive, holder: &str) -> Vec<Los
         let what = "slices are written in the order of their names";
         losses.push(Loss::encode(LossKind::Reordered, format!("{}slices", archive.prefix(index)), what));
     }
-    losses.extend(honest::losses(&sorted, back, holder));
+    losses.extend(loss_report::losses(&sorted, back, holder));
     losses
 }

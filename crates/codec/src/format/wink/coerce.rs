@@ -15,10 +15,10 @@ pub(super) struct Refusal {
     pub words: String,
 }
 
-type Made = Result<Json, Refusal>;
+type Coerced = Result<Json, Refusal>;
 
 /// The item of a dataclass as the original would hold it.
-pub(super) fn item(types: &Types, known: &Known, value: &Json, path: &str) -> Made {
+pub(super) fn item(types: &Types, known: &Known, value: &Json, path: &str) -> Coerced {
     let Json::Object(object) = value else { return refuse(path, "expected mapping for dataclass") };
     let fields = match known {
         Known::Dataclass(fields) => fields,
@@ -32,7 +32,7 @@ pub(super) fn item(types: &Types, known: &Known, value: &Json, path: &str) -> Ma
     Ok(Json::Object(made))
 }
 
-fn field_value(types: &Types, field: &Field, object: &Object, path: &str) -> Made {
+fn field_value(types: &Types, field: &Field, object: &Object, path: &str) -> Coerced {
     let place = if path.is_empty() { field.name.clone() } else { format!("{path}.{}", field.name) };
     match (object.get(&field.key), &field.default) {
         (Some(value), _) => coerce(types, &field.of, value, &place),
@@ -45,7 +45,7 @@ fn refuse<T>(path: &str, words: &str) -> Result<T, Refusal> {
     Err(Refusal { path: path.to_owned(), words: words.to_owned() })
 }
 
-fn coerce(types: &Types, of: &Type, value: &Json, path: &str) -> Made {
+fn coerce(types: &Types, of: &Type, value: &Json, path: &str) -> Coerced {
     if let Type::Union(choices) = of {
         return union(types, choices, value, path);
     }
@@ -82,7 +82,7 @@ fn coerce(types: &Types, of: &Type, value: &Json, path: &str) -> Made {
 }
 
 /// Tried from left to right; a blank text is none where none is allowed.
-fn union(types: &Types, choices: &[Type], value: &Json, path: &str) -> Made {
+fn union(types: &Types, choices: &[Type], value: &Json, path: &str) -> Coerced {
     let blank = value.as_str().is_some_and(|text| text.trim().is_empty());
     if (blank || *value == Json::Null) && choices.contains(&Type::None) {
         return Ok(Json::Null);
@@ -97,7 +97,7 @@ fn union(types: &Types, choices: &[Type], value: &Json, path: &str) -> Made {
     last
 }
 
-fn literal(choices: &[Json], value: &Json, path: &str) -> Made {
+fn literal(choices: &[Json], value: &Json, path: &str) -> Coerced {
     let alike = |choice: &&Json| match choice {
         Json::String(_) => primitive(&Type::Str, value).as_ref() == Some(*choice),
         Json::Bool(_) => primitive(&Type::Bool, value).as_ref() == Some(*choice),
@@ -111,7 +111,7 @@ fn literal(choices: &[Json], value: &Json, path: &str) -> Made {
 }
 
 /// The original looks for a name first, and only then for a value.
-fn member(members: &[(String, Json)], value: &Json, path: &str) -> Made {
+fn member(members: &[(String, Json)], value: &Json, path: &str) -> Coerced {
     let by_name = members.iter().find(|(name, _)| value.as_str().as_deref() == Some(name.as_str()));
     let found = by_name.or_else(|| members.iter().find(|(_, own)| own == value));
     match found {
@@ -129,7 +129,7 @@ fn items(value: &Json, path: &str) -> Result<Vec<Json>, Refusal> {
     }
 }
 
-fn tuple(types: &Types, of: &[Type], value: &Json, path: &str) -> Made {
+fn tuple(types: &Types, of: &[Type], value: &Json, path: &str) -> Coerced {
     let items = items(value, path)?;
     if items.len() != of.len() {
         return refuse(path, &format!("expected {} items", of.len()));

@@ -4,11 +4,12 @@ use turnkeep_model::json::{Fields, Json, Node, Object, Text, Value};
 use turnkeep_model::{Archive, Loss, LossKind, Result, Session};
 
 use super::codec::{FIDELITY, json_of, losses, to_write, with_first};
-use super::document::{self, Snapshot, kept, refuse, rest, take};
+use super::document::{self, Snapshot, kept, refuse};
 use super::encode::Wanted;
 use super::python::{self, Part};
 use super::{FORMAT, clock, compat, decode};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Mode, Spec};
+use crate::fields::{Opened, kept_pairs, open};
 use crate::input::Input;
 use crate::sniff::Guess;
 
@@ -29,11 +30,9 @@ impl Codec for CompositeCodec {
         &Spec {
             id: "wink.composite",
             title: "weakincentives snapshot of a session and its resources",
-            variants: &[],
             extensions: &[".json"],
-            reads: true,
-            writes: true,
             fidelity: FIDELITY,
+            ..Spec::READ_WRITE
         }
     }
 
@@ -148,7 +147,7 @@ fn compat_envelope(own: &Object) -> Object {
 
 fn read<'a>(node: Node<'a>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Composite<'a>> {
     let at = node.at;
-    let Value::Object(mut fields) = node.value else {
+    let Value::Object(fields) = node.value else {
         return Err(refuse("Composite snapshot payload must be an object", "", at));
     };
     check_version(&fields, at, mode, losses)?;
@@ -156,14 +155,14 @@ fn read<'a>(node: Node<'a>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Compos
     check(&fields, "snapshot_id", |id| python::uuid(id).is_some(), "Invalid snapshot_id")?;
     check_text(&fields, "created_at", at)?;
     check(&fields, "created_at", |time| clock::isoformat(time).is_some(), "Invalid created_at timestamp")?;
-    let session = take(&mut fields, "session");
+    let Opened { slots: [session], rest, .. } = open(fields, &["session"]);
     let session = match session {
         Some(session) if session.as_object().is_some() => read_session(session, mode, losses)?,
         other => return Err(refuse("Session snapshot must be an object", "session", other.map_or(at, |node| node.at))),
     };
-    check_resources(&fields, mode)?;
-    check_metadata(&fields)?;
-    Ok(Composite { session, envelope: rest(fields) })
+    check_resources(&rest, mode)?;
+    check_metadata(&rest)?;
+    Ok(Composite { session, envelope: kept_pairs(rest) })
 }
 
 fn read_session<'a>(node: Node<'a>, mode: Mode, losses: &mut Vec<Loss>) -> Result<Snapshot<'a>> {

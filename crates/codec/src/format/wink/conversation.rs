@@ -5,7 +5,8 @@ use turnkeep_model::{PromptId, Session, Slice, SlicePolicy};
 
 use super::document::Entry;
 use super::encode::Held;
-use super::message::{self, Group};
+use super::group::{self, Group};
+use super::message;
 use super::{FORMAT, INNER_TYPE, STATE_TYPE, inner, state};
 
 /// Where unconsumed fields of a `ConversationState` are kept on the session.
@@ -107,7 +108,7 @@ fn unpack_slice(session: &mut Session, items: &mut Vec<Vec<Node<'_>>>, index: us
         Kind::Inner => inner::unpack(chosen, session),
         Kind::State => chosen.into_iter().for_each(|item| state::unpack(item, session)),
     }
-    if implied(session, &message::groups(session)) != Some(kind) {
+    if implied(session, &group::groups(session)) != Some(kind) {
         note.set("kind", kind.as_str());
     }
     if !note.is_empty() {
@@ -175,7 +176,7 @@ pub(super) fn pack<'s>(
     always: bool,
     slices: &mut Vec<Held<'s>>,
 ) -> Option<Kind> {
-    let messages = message::groups(session);
+    let messages = group::groups(session);
     let nothing = Object::new();
     let note = session.extra.spelling(FORMAT, NOTE).and_then(Json::as_object).unwrap_or(&nothing);
     let noted = note.get_str("kind").and_then(|word| Kind::from_word(&word));

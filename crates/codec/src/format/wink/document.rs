@@ -4,10 +4,17 @@ use turnkeep_model::json::{Fields, Node, Object, Text, Value};
 use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result};
 
 use super::python::{self, Pairs, Part};
+use crate::fields::{Opened, kept_pairs, open};
 use crate::tree;
 
 /// The version that every release wrote so far.
 pub(super) const VERSION: &str = "1";
+
+/// The keys of a snapshot.
+const SNAPSHOT: [&str; 7] = ["version", "created_at", "parent_id", "children_ids", "slices", "tags", "policies"];
+
+/// The keys of a slice.
+const ENTRY: [&str; 3] = ["slice_type", "item_type", "items"];
 
 /// A snapshot of a session. What may be missing in older releases is `None` where it is.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -43,18 +50,20 @@ struct Reader<'l> {
 impl Reader<'_> {
     fn snapshot<'a>(&mut self, node: Node<'a>) -> Result<Snapshot<'a>> {
         let at = node.at;
-        let mut fields = self.object(node, "").ok_or_else(|| refuse("Snapshot payload must be an object", "", at))?;
+        let fields = self.object(node, "").ok_or_else(|| refuse("Snapshot payload must be an object", "", at))?;
+        let Opened { slots, rest, .. } = open(fields, &SNAPSHOT);
+        let [version, created_at, parent_id, children_ids, slices, tags, policies] = slots;
         let missing = |key: &str| refuse(&format!("Snapshot {key} must be a string"), key, at);
-        let version = take(&mut fields, "version").ok_or_else(|| missing("version"))?;
+        let version = version.ok_or_else(|| missing("version"))?;
         let version = self.string(version, "version", "Snapshot version must be a string")?;
-        let created_at = take(&mut fields, "created_at").ok_or_else(|| missing("created_at"))?;
+        let created_at = created_at.ok_or_else(|| missing("created_at"))?;
         let created_at = self.string(created_at, "created_at", "Snapshot created_at must be a string")?;
-        let parent_id = take(&mut fields, "parent_id").map(|node| self.parent(node)).transpose()?;
-        let children_ids = take(&mut fields, "children_ids").map(|node| self.children(node)).transpose()?;
-        let slices = take(&mut fields, "slices").map(|node| self.slices(node)).transpose()?;
-        let tags = take(&mut fields, "tags").map(|node| self.tags(node)).transpose()?;
-        let policies = take(&mut fields, "policies").map(|node| self.policies(node)).transpose()?;
-        let unknown = rest(fields);
+        let parent_id = parent_id.map(|node| self.parent(node)).transpose()?;
+        let children_ids = children_ids.map(|node| self.children(node)).transpose()?;
+        let slices = slices.map(|node| self.slices(node)).transpose()?;
+        let tags = tags.map(|node| self.tags(node)).transpose()?;
+        let policies = policies.map(|node| self.policies(node)).transpose()?;
+        let unknown = kept_pairs(rest);
         Ok(Snapshot { version, created_at, parent_id, children_ids, slices, tags, policies, unknown })
     }
 
@@ -81,16 +90,16 @@ impl Reader<'_> {
     fn slice<'a>(&mut self, index: usize, node: Node<'a>) -> Result<Entry<'a>> {
         const TYPES: &str = "Slice type identifiers must be strings";
         let (path, at) = (format!("slices[{index}]"), node.at);
-        let mut fields = self.object(node, &path).ok_or_else(|| refuse("Slice entry must be an object", &path, at))?;
-        let mut type_of = |key: &str| {
+        let fields = self.object(node, &path).ok_or_else(|| refuse("Slice entry must be an object", &path, at))?;
+        let Opened { slots: [slice_type, item_type, items], rest, .. } = open(fields, &ENTRY);
+        let mut type_of = |key: &str, node: Option<Node<'a>>| {
             let place = format!("{path}.{key}");
-            let node = take(&mut fields, key).ok_or_else(|| refuse(TYPES, &place, at))?;
-            self.string(node, &place, TYPES)
+            self.string(node.ok_or_else(|| refuse(TYPES, &place, at))?, &place, TYPES)
         };
-        let slice_type = type_of("slice_type")?;
-        let item_type = type_of("item_type")?;
-        let items = take(&mut fields, "items").map(|node| items(node, &path)).transpose()?;
-        Ok(Entry { slice_type, item_type, items, unknown: rest(fields) })
+        let slice_type = type_of("slice_type", slice_type)?;
+        let item_type = type_of("item_type", item_type)?;
+        let items = items.map(|node| items_of(node, &path)).transpose()?;
+        Ok(Entry { slice_type, item_type, items, unknown: kept_pairs(rest) })
     }
 
     fn tags(&mut self, node: Node<'_>) -> Result<Vec<(String, String)>> {
@@ -155,7 +164,7 @@ impl Reader<'_> {
     }
 }
 
-fn items<'a>(node: Node<'a>, path: &str) -> Result<Vec<Node<'a>>> {
+fn items_of<'a>(node: Node<'a>, path: &str) -> Result<Vec<Node<'a>>> {
     let items = array(node, &format!("{path}.items"), "Slice items must be a list")?;
     match items.iter().enumerate().find(|(_, item)| !item.is_object()) {
         None => Ok(items),
@@ -178,22 +187,10 @@ pub(super) fn refuse(words: &str, path: &str, at: u32) -> Error {
         .hint("put the value right there, or restore the file from the program that wrote it")
 }
 
-/// Takes the last value under `key`.
-pub(super) fn take<'a>(fields: &mut Fields<'a>, key: &str) -> Option<Node<'a>> {
-    let at = fields.iter().rposition(|(name, _)| name.to_str_lossy() == key)?;
-    Some(fields.remove(at).1)
-}
-
-/// What is left, as an owned object.
-pub(super) fn rest(fields: Fields<'_>) -> Object {
-    fields.into_iter().map(|(key, node)| (key.into_json_string(), node.into_json())).collect()
-}
-
 impl<'a> Snapshot<'a> {
     /// The pairs of the snapshot as it is written.
     pub(super) fn pairs(&'a self) -> Pairs<'a> {
-        let known = ["version", "created_at", "parent_id", "children_ids", "slices", "tags", "policies"];
-        let mut pairs = kept(&self.unknown, &known);
+        let mut pairs = kept(&self.unknown, &SNAPSHOT);
         let mut push = |key: &'static str, value: Node<'a>| pairs.push((Text::Plain(key), Part::Own(value)));
         push("created_at", tree::text(&self.created_at));
         push("version", tree::text(&self.version));
@@ -223,7 +220,7 @@ impl<'a> Snapshot<'a> {
 
 impl<'a> Entry<'a> {
     fn pairs(&'a self) -> Pairs<'a> {
-        let mut pairs = kept(&self.unknown, &["item_type", "slice_type", "items"]);
+        let mut pairs = kept(&self.unknown, &ENTRY);
         pairs.push((Text::Plain("item_type"), Part::Own(tree::text(&self.item_type))));
         pairs.push((Text::Plain("slice_type"), Part::Own(tree::text(&self.slice_type))));
         if let Some(items) = &self.items {

@@ -5,9 +5,10 @@ use turnkeep_model::{Session, Slice, SlicePolicy, Time};
 
 use super::conversation::{self, Kind};
 use super::decode::{PARENT_TAG, parent_place};
-use super::document::{self, Entry, Snapshot, VERSION};
+use super::document::{Entry, Snapshot, VERSION};
 use super::message::{self, is_absent};
 use super::{FORMAT, clock, python};
+use crate::fields::kept_pairs;
 use crate::tree;
 
 /// Which conversation slice is wanted.
@@ -56,7 +57,7 @@ pub(super) fn snapshot(session: &Session, wanted: Wanted) -> Snapshot<'_> {
 fn sorted_fields(fields: Object) -> Object {
     let mut node = Json::Object(fields).to_node().into_owned();
     python::sort(&mut node);
-    document::rest(message::into_fields(node))
+    kept_pairs(message::into_fields(node))
 }
 
 fn present<T>(list: Vec<T>, unless_empty: bool) -> Option<Vec<T>> {

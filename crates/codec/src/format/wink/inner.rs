@@ -7,7 +7,8 @@ use turnkeep_model::json::{Json, Node, Value};
 use turnkeep_model::{Body, CallId, EvaluationId, Session, Time};
 
 use super::conversation::prompt_of;
-use super::message::{self, Ends, Group, Message, NameKey, Unpacker, into_fields, into_text, is_absent};
+use super::group::{Ends, Group};
+use super::message::{self, Message, NameKey, Unpacker, into_fields, into_text, is_absent};
 use super::{FORMAT, python};
 use crate::tree;
 use crate::turns::TurnBuilder;
@@ -23,7 +24,7 @@ struct Inner<'a> {
 }
 
 /// What is to be known of an item before it is chosen.
-struct Look<'n> {
+struct Inspection<'n> {
     evaluation: Cow<'n, str>,
     sequence: i64,
     id: Option<Cow<'n, str>>,
@@ -31,9 +32,9 @@ struct Look<'n> {
     begun: Option<Time>,
 }
 
-impl<'n> Look<'n> {
+impl<'n> Inspection<'n> {
     /// Looks at an item; `None` where it is no message.
-    fn at(node: &'n Node<'_>) -> Option<Look<'n>> {
+    fn at(node: &'n Node<'_>) -> Option<Inspection<'n>> {
         let fields = node.as_object().filter(|fields| !python::has_duplicates(fields))?;
         let (mut evaluation, mut sequence, mut id, mut role, mut time) = (None, None, None, None, None);
         let mut speaks = false;
@@ -56,12 +57,12 @@ impl<'n> Look<'n> {
         }
         let is_system = role.filter(|_| speaks)? == "system";
         let begun = is_system.then(|| Time::new(time.unwrap_or_default()));
-        Some(Look { evaluation: evaluation?, sequence: sequence?, id, begun })
+        Some(Inspection { evaluation: evaluation?, sequence: sequence?, id, begun })
     }
 }
 
 impl<'a> Inner<'a> {
-    /// Reads what [`Look::at`] accepts.
+    /// Reads what [`Inspection::at`] accepts.
     fn read(item: Node<'a>) -> Inner<'a> {
         let (mut sequence, mut turn, mut ns, mut prompt_key) = (None, None, None, None);
         let mut message = Message::read(into_fields(item), NAME, |(key, value)| {
@@ -102,8 +103,8 @@ fn whole(node: &Node<'_>) -> Option<i64> {
 
 /// The places of the items of the latest evaluation, in the order of their messages: each message once.
 pub(super) fn latest(items: &[Node<'_>]) -> Vec<usize> {
-    let all: Vec<(usize, Look<'_>)> =
-        items.iter().enumerate().filter_map(|(at, item)| Some((at, Look::at(item)?))).collect();
+    let all: Vec<(usize, Inspection<'_>)> =
+        items.iter().enumerate().filter_map(|(at, item)| Some((at, Inspection::at(item)?))).collect();
     let Some(wanted) = latest_evaluation(&all) else { return Vec::new() };
     let mut ids = HashSet::new();
     let mut chosen: Vec<(i64, usize)> = all
@@ -117,7 +118,7 @@ pub(super) fn latest(items: &[Node<'_>]) -> Vec<usize> {
 }
 
 /// The evaluation of the newest system message, else of the last message.
-fn latest_evaluation<'l>(all: &'l [(usize, Look<'_>)]) -> Option<&'l str> {
+fn latest_evaluation<'l>(all: &'l [(usize, Inspection<'_>)]) -> Option<&'l str> {
     let systems = all.iter().filter_map(|(_, item)| Some((item, item.begun.as_ref()?.instant())));
     let newest = systems.max_by_key(|(_, begun)| *begun).map(|(item, _)| item);
     newest.or(all.last().map(|(_, item)| item)).map(|item| &*item.evaluation)

@@ -3,6 +3,7 @@
 //! A snapshot is data. The type names in it are never resolved to code: every slice opens as plain JSON under its
 //! name, and a conversation slice (`ConversationState` or `InnerMessage`) becomes real turns.
 
+#[cfg(feature = "zip")]
 mod bundle;
 mod clock;
 mod codec;
@@ -13,6 +14,7 @@ mod conversation;
 mod decode;
 mod document;
 mod encode;
+mod group;
 mod inner;
 mod lines;
 mod message;
@@ -23,6 +25,7 @@ mod transcript;
 mod typed;
 mod types;
 
+#[cfg(feature = "zip")]
 pub(super) use bundle::BundleCodec;
 pub(super) use codec::{ConversationCodec, SnapshotCodec};
 pub(super) use composite::CompositeCodec;

@@ -10,8 +10,8 @@ use super::encode::{Held, as_object, held};
 use super::python::{self, Dumps};
 use super::{FORMAT, decode, lines};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Mode, Spec};
-use crate::honest;
 use crate::input::{Form, Input, Top};
+use crate::loss_report;
 use crate::sniff::Guess;
 use crate::tree;
 
@@ -25,9 +25,8 @@ impl Codec for SliceCodec {
             title: "weakincentives slice (JSON lines)",
             variants: &["auto", "state", "inner"],
             extensions: &[".jsonl"],
-            reads: true,
-            writes: true,
             fidelity: Fidelity { slices: Keeps::Some, ids: Keeps::Nothing, timing: Keeps::Nothing, ..FIDELITY },
+            ..Spec::READ_WRITE
         }
     }
 
@@ -72,7 +71,7 @@ impl Codec for SliceCodec {
             text.pop();
         }
         let back = archive_of(String::new(), items, ends);
-        let losses = honest::losses(archive, &back, "a weakincentives slice, whose name is that of its file,");
+        let losses = loss_report::losses(archive, &back, "a weakincentives slice, whose name is that of its file,");
         Ok(Encoded { bytes: text.into_bytes(), losses })
     }
 }

@@ -4,13 +4,20 @@ use turnkeep_model::json::{Fields, Json, Node, Object, Text, Value};
 use turnkeep_model::{EvaluationId, Session, Time, Turn};
 
 use super::conversation::{FIELDS, prompt_of};
-use super::message::{
-    Group, Message, NameKey, Unpacker, holds_text, into_fields, into_text, is_absent, is_text_or_absent,
-};
+use super::group::Group;
+use super::message::{Message, NameKey, Unpacker, holds_text, into_fields, into_text, is_absent, is_text_or_absent};
 use super::{FORMAT, python};
+use crate::fields::{Opened, kept_pairs, open};
 use crate::tree;
 
 const NAME: NameKey = NameKey::Name;
+
+/// The keys of a conversation that are read.
+const STATE: [&str; 6] = ["evaluation_id", "prompt_ns", "prompt_key", "created_at", "system_message", "turns"];
+
+/// The keys of a turn.
+const TURN: [&str; 6] =
+    ["assistant_message", "tool_messages", "provider_payload", "evaluation_id", "created_at", "turn_number"];
 
 /// The note that a conversation leaves out its turns, of which it has none.
 const NO_TURNS: &str = "no_turns";
@@ -59,36 +66,30 @@ fn is_turn(node: &Node<'_>) -> bool {
         && ["evaluation_id", "created_at"].into_iter().all(|key| is_text_or_absent(node, key))
 }
 
-/// Takes the only value under `key`.
-fn take<'a>(fields: &mut Fields<'a>, key: &str) -> Option<Node<'a>> {
-    let at = fields.iter().position(|(name, _)| name.is(key))?;
-    Some(fields.remove(at).1)
+fn text_of(node: Option<Node<'_>>) -> Option<String> {
+    node.and_then(into_text).map(std::borrow::Cow::into_owned)
 }
 
-fn take_text(fields: &mut Fields<'_>, key: &str) -> Option<String> {
-    take(fields, key).and_then(into_text).map(std::borrow::Cow::into_owned)
-}
-
-fn take_items<'a>(fields: &mut Fields<'a>, key: &str) -> Option<Vec<Node<'a>>> {
-    match take(fields, key)?.value {
+fn items_of(node: Option<Node<'_>>) -> Option<Vec<Node<'_>>> {
+    match node?.value {
         Value::Array(items) => Some(items),
         _ => None,
     }
 }
 
-fn take_message<'a>(fields: &mut Fields<'a>, key: &str) -> Message<'a> {
-    Message::read_alone(take(fields, key).map(into_fields).unwrap_or_default(), NAME)
+fn message_of(node: Option<Node<'_>>) -> Message<'_> {
+    Message::read_alone(node.map(into_fields).unwrap_or_default(), NAME)
 }
 
 /// Puts the conversation of an item that [`is_state`] accepts into a session.
 pub(super) fn unpack(item: Node<'_>, session: &mut Session) {
-    let mut fields = into_fields(item);
-    let evaluation = take_text(&mut fields, "evaluation_id").unwrap_or_default();
-    let ns = take_text(&mut fields, "prompt_ns").unwrap_or_default();
-    session.prompt = prompt_of(ns, take_text(&mut fields, "prompt_key").unwrap_or_default());
-    session.timing.created = take_text(&mut fields, "created_at").map(Time::new);
-    let system = take_message(&mut fields, "system_message");
-    let turns = take_items(&mut fields, "turns").unwrap_or_else(|| {
+    let Opened { slots, rest, .. } = open(into_fields(item), &STATE);
+    let [evaluation, ns, key, created, system, turns] = slots;
+    let evaluation = text_of(evaluation).unwrap_or_default();
+    session.prompt = prompt_of(text_of(ns).unwrap_or_default(), text_of(key).unwrap_or_default());
+    session.timing.created = text_of(created).map(Time::new);
+    let system = message_of(system);
+    let turns = items_of(turns).unwrap_or_else(|| {
         session.extra.part_mut(FORMAT).spelling.set(NO_TURNS, true);
         Vec::new()
     });
@@ -103,7 +104,7 @@ pub(super) fn unpack(item: Node<'_>, session: &mut Session) {
     if let Some(first) = all.first_mut() {
         first.blocks.splice(0..0, system);
     }
-    let mut unknown = super::document::rest(fields);
+    let mut unknown = kept_pairs(rest);
     if implied_evaluation(&all) != evaluation {
         unknown.set("evaluation_id", evaluation);
     }
@@ -121,25 +122,25 @@ fn implied_evaluation(turns: &[Turn]) -> &str {
     turns.first().and_then(|turn| turn.evaluation.as_ref()).map_or("", |evaluation| evaluation.as_str())
 }
 
-fn unpack_turn(index: usize, mut fields: Fields<'_>, unpacker: &mut Unpacker) -> Turn {
-    let answer = take_message(&mut fields, "assistant_message");
-    let mut turn = Turn { blocks: unpacker.blocks(answer), ..Turn::default() };
+fn unpack_turn(index: usize, fields: Fields<'_>, unpacker: &mut Unpacker) -> Turn {
+    let Opened { slots: [answer, tools, payload, evaluation, created, number], rest, .. } = open(fields, &TURN);
+    let mut turn = Turn { blocks: unpacker.blocks(message_of(answer)), ..Turn::default() };
     let mut missing: Vec<Json> = Vec::new();
-    match take_items(&mut fields, "tool_messages") {
+    match items_of(tools) {
         Some(tools) => {
             let read = |tool| unpacker.blocks(Message::read_alone(into_fields(tool), NAME));
             turn.blocks.extend(tools.into_iter().flat_map(read));
         }
         None => missing.push("tool_messages".into()),
     }
-    match take(&mut fields, "provider_payload") {
+    match payload {
         None => missing.push("provider_payload".into()),
         Some(payload) => turn.provider_payload = payload.into_json(),
     }
-    turn.evaluation = take_text(&mut fields, "evaluation_id").map(EvaluationId::new);
-    turn.timing.created = take_text(&mut fields, "created_at").map(Time::new);
+    turn.evaluation = text_of(evaluation).map(EvaluationId::new);
+    turn.timing.created = text_of(created).map(Time::new);
     let part = turn.extra.part_mut(FORMAT);
-    match take(&mut fields, "turn_number").map(Node::into_json) {
+    match number.map(Node::into_json) {
         None => missing.push("turn_number".into()),
         Some(number) if number == Json::from(index as u64 + 1) => {}
         Some(number) => part.spelling.set("turn_number", number),
@@ -147,7 +148,7 @@ fn unpack_turn(index: usize, mut fields: Fields<'_>, unpacker: &mut Unpacker) ->
     if !missing.is_empty() {
         part.spelling.set("absent", missing);
     }
-    part.fields = super::document::rest(fields);
+    part.fields = kept_pairs(rest);
     turn.extra.tidy();
     turn
 }

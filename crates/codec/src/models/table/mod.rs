@@ -4,12 +4,12 @@ mod anthropic;
 mod google;
 mod openai;
 mod others;
-mod wires;
+mod unlisted;
 
 use super::row::{Forced, Medium, Row, Sampling, Thinks};
 
-pub use wires::CONSERVATIVE;
-pub(super) use wires::UNKNOWN;
+pub(super) use unlisted::NOTHING_KNOWN;
+pub(crate) use unlisted::UNLISTED;
 
 /// Every row of a model.
 pub static ROWS: &[&[Row]] = &[openai::ROWS, anthropic::ROWS, google::ROWS, others::ROWS];

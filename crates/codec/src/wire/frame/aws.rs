@@ -4,6 +4,7 @@ use turnkeep_model::json::{Json, Object};
 use turnkeep_model::{Error, ErrorKind, Result};
 
 use super::{Frames, event};
+use crate::base64_text;
 
 /// One frame.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,10 +40,10 @@ impl Frame {
         let mut bytes = Vec::with_capacity(total);
         bytes.extend_from_slice(&u32::try_from(total).unwrap_or(u32::MAX).to_be_bytes());
         bytes.extend_from_slice(&u32::try_from(headers.len()).unwrap_or(u32::MAX).to_be_bytes());
-        bytes.extend_from_slice(&crc32(&bytes).to_be_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_be_bytes());
         bytes.extend_from_slice(&headers);
         bytes.extend_from_slice(&self.payload);
-        bytes.extend_from_slice(&crc32(&bytes).to_be_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_be_bytes());
         bytes
     }
 }
@@ -101,49 +102,12 @@ pub(crate) fn unwrapped(event: Json) -> Json {
         object.push(name, payload);
     }
     let bytes = object.get("chunk").and_then(Json::as_object).and_then(|chunk| chunk.get_str("bytes"));
-    let inner = bytes.as_deref().and_then(base64).and_then(|bytes| event_of(&bytes));
+    let inner = bytes.as_deref().and_then(base64_text::decode).and_then(|bytes| event_of(&bytes));
     inner.unwrap_or(Json::Object(object))
 }
 
 fn event_of(bytes: &[u8]) -> Option<Json> {
     event(std::str::from_utf8(bytes).ok()?).ok()
-}
-
-/// The bytes of a base64 text.
-pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut held, mut bits) = (0u32, 0);
-    for byte in text.trim_end_matches('=').bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        held = (held << 6 | u32::from(value)) & 0xFFFF;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push((held >> bits & 0xFF) as u8);
-        }
-    }
-    Some(bytes)
-}
-
-/// The base64 text of some bytes.
-pub(crate) fn to_base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let held = chunk.iter().chain([&0, &0]).take(3).fold(0u32, |held, byte| held << 8 | u32::from(*byte));
-        for place in 0..4 {
-            let letter = LETTERS.get((held >> (18 - 6 * place) & 63) as usize).copied().unwrap_or(b'=');
-            text.push(if place > chunk.len() { '=' } else { char::from(letter) });
-        }
-    }
-    text
 }
 
 pub(super) fn to_event(frame: &Frame) -> Result<Json> {
@@ -162,7 +126,7 @@ fn prelude(bytes: &[u8]) -> Result<Option<(usize, usize)>> {
         u32::from_be_bytes(bytes)
     };
     let (total, headers, sum) = (number(0) as usize, number(4) as usize, number(8));
-    if sum != crc32(prelude.get(..8).unwrap_or_default()) {
+    if sum != crc32fast::hash(prelude.get(..8).unwrap_or_default()) {
         return Err(damaged("the sum of its prelude does not match"));
     }
     if total > MAX_FRAME || total < PRELUDE + headers + 4 {
@@ -175,7 +139,7 @@ fn read_frame(bytes: &[u8]) -> Result<Option<(Frame, usize)>> {
     let Some((total, headers)) = prelude(bytes)? else { return Ok(None) };
     let Some(frame) = bytes.get(..total) else { return Ok(None) };
     let (content, sum) = frame.split_at(total - 4);
-    if sum != crc32(content).to_be_bytes() {
+    if sum != crc32fast::hash(content).to_be_bytes() {
         return Err(damaged("its sum does not match"));
     }
     let headers_end = PRELUDE + headers;
@@ -200,6 +164,7 @@ fn read_headers(mut bytes: &[u8]) -> Result<Vec<(String, String)>> {
                 let value = take_sized(&mut bytes, 2)?;
                 headers.push((text(name), text(value)));
             }
+            // Types that no event of a model uses are stepped over: truth values, numbers, bytes, a time, a UUID.
             9 => drop(take(&mut bytes, 16)?),
             _ => return Err(damaged("a header has an unknown type")),
         }
@@ -228,38 +193,9 @@ fn damaged(why: &str) -> Error {
         .hint("the recording is damaged; record it again")
 }
 
-/// The sum that the frames use (CRC-32 of ISO-HDLC, as in zip files).
-fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, byte| TABLE.get(usize::from(crc as u8 ^ byte)).copied().unwrap_or_default() ^ crc >> 8)
-}
-
-static TABLE: [u32; 256] = table();
-
-#[expect(clippy::indexing_slicing, reason = "the index counts to the length of the table")]
-const fn table() -> [u32; 256] {
-    let mut table = [0; 256];
-    let mut index = 0;
-    while index < 256 {
-        let mut value = index as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            value = if value & 1 == 1 { value >> 1 ^ 0xEDB8_8320 } else { value >> 1 };
-            bit += 1;
-        }
-        table[index] = value;
-        index += 1;
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_sum_is_the_usual_one() {
-        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
-    }
 
     #[test]
     fn frames_survive_in_pieces_of_any_size_and_damage_is_found() {

@@ -1,11 +1,13 @@
 //! How streams are cut into events: server-sent events, JSON lines, JSON arrays, AWS event-stream frames.
 
 pub mod aws;
+mod event;
 mod framer;
 mod lines;
 mod sse;
 mod values;
 
+pub use event::{Event, Framing};
 pub use framer::Framer;
 pub use sse::{SseEvent, SseFramer};
 pub use values::ValueFramer;

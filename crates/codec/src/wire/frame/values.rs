@@ -12,12 +12,12 @@ pub struct ValueFramer {
     /// An object that was begun and not ended.
     rest: Vec<u8>,
     depth: usize,
-    within: Within,
+    within: ParseState,
 }
 
 /// Where the next byte stands.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Within {
+enum ParseState {
     #[default]
     Structure,
     Text,
@@ -57,25 +57,25 @@ impl ValueFramer {
     /// Whether an object ends with this byte.
     fn ends(&mut self, byte: u8) -> Result<bool> {
         match (self.within, byte) {
-            (Within::Escape, _) => self.within = Within::Text,
-            (Within::Text, b'\\') => self.within = Within::Escape,
-            (Within::Text, b'"') => self.within = Within::Structure,
-            (Within::Text, _) => {}
-            (Within::Structure, b'{') => self.depth += 1,
+            (ParseState::Escape, _) => self.within = ParseState::Text,
+            (ParseState::Text, b'\\') => self.within = ParseState::Escape,
+            (ParseState::Text, b'"') => self.within = ParseState::Structure,
+            (ParseState::Text, _) => {}
+            (ParseState::Structure, b'{') => self.depth += 1,
             // Between objects, brackets and commas are those of the array around them.
-            (Within::Structure, byte) if self.depth == 0 => {
+            (ParseState::Structure, byte) if self.depth == 0 => {
                 let is_between = byte.is_ascii_whitespace() || matches!(byte, b'[' | b']' | b',' | 0xEF | 0xBB | 0xBF);
                 if !is_between {
                     return Err(Error::new(ErrorKind::Corrupt, "a stream of JSON holds something else than objects"));
                 }
             }
-            (Within::Structure, b'"') => self.within = Within::Text,
-            (Within::Structure, b'[') => self.depth += 1,
-            (Within::Structure, b'}' | b']') => {
+            (ParseState::Structure, b'"') => self.within = ParseState::Text,
+            (ParseState::Structure, b'[') => self.depth += 1,
+            (ParseState::Structure, b'}' | b']') => {
                 self.depth -= 1;
                 return Ok(self.depth == 0);
             }
-            (Within::Structure, _) => {}
+            (ParseState::Structure, _) => {}
         }
         Ok(false)
     }

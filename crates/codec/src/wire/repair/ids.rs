@@ -27,6 +27,7 @@ impl IdRule {
     fn legal_for(&self, id: &str, attempt: u32) -> String {
         let digest = base62(fnv(id, attempt));
         let digest: String = digest.chars().chain("0000000000".chars()).collect();
+        // No room for a readable part: nine digits are what the strictest vendor asks for.
         if self.longest < 20 {
             return digest.chars().take(self.longest.min(9).max(self.shortest)).collect();
         }

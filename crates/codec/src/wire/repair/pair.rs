@@ -145,8 +145,8 @@ mod tests {
     }
 
     fn paired(blocks: Vec<Block>) -> History {
-        let session = Session { turns: vec![Turn { blocks, ..Turn::default() }], ..Session::default() };
-        let mut history = History::of(&session);
+        let mut session = Session { turns: vec![Turn { blocks, ..Turn::default() }], ..Session::default() };
+        let mut history = History::take(&mut session);
         history.pair_calls();
         history
     }

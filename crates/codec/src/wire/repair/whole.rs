@@ -3,7 +3,7 @@
 use turnkeep_model::json::{Json, JsonSink, Layout, Sink};
 use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result, Session};
 
-use super::super::codec::next;
+use super::super::outgoing::next;
 use crate::codec::{EncodeOptions, Target};
 use crate::input::Input;
 use crate::lint::{Finding, Severity, Strictness, lint, lint_session};
@@ -35,9 +35,10 @@ pub fn repair(session: &Session, given: Option<&[u8]>, target: &Target, options:
         ));
     };
     let name = target.variant.as_ref().map_or_else(|| id.to_owned(), |variant| format!("{id}:{variant}"));
+    let family = options.family.as_deref();
     let before = match given {
-        Some(bytes) => lint(Input::new(bytes), &name, Strictness::Lax)?,
-        None => lint_session(session, &name, Strictness::Lax)?,
+        Some(bytes) => lint(Input::new(bytes).of_family(family), &name, Strictness::Lax)?,
+        None => lint_session(session, &name, family, Strictness::Lax)?,
     };
     if let Some(bytes) = given.filter(|_| !before.iter().any(is_error)) {
         return Ok(Repaired { body: bytes.to_vec(), edits: Vec::new(), before: before.clone(), after: before });
@@ -45,9 +46,9 @@ pub fn repair(session: &Session, given: Option<&[u8]>, target: &Target, options:
     let mut options = options.clone();
     options.as_request = true;
     options.variant.clone_from(&target.variant);
-    let (body, known) = next(wire, session, &options);
+    let (body, known) = next(wire, session.clone(), &options);
     let text = body.to_text();
-    let after = lint(Input::new(text.as_bytes()), &name, Strictness::Lax)?;
+    let after = lint(Input::new(text.as_bytes()).of_family(options.family.as_deref()), &name, Strictness::Lax)?;
     Ok(Repaired { body: pretty(&body), edits: edits(known), before, after })
 }
 

@@ -377,3 +377,103 @@ fn the_cache_mark_of_a_document_with_context_stands_once() {
 
     assert_eq!(history(body, ANTHROPIC, BEDROCK).matches("cachePoint").count(), 1);
 }
+
+#[test]
+fn images_that_a_model_made_are_images_of_its_answer() {
+    let images = r#""images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"},"index":0}]"#;
+    let request = format!(
+        r#"{{"model":"google/gemini-2.5-flash-image","messages":[{{"role":"user","content":"?"}},{{"role":"assistant","content":"Here",{images}}},{{"role":"user","content":"!"}}]}}"#
+    );
+    let response = format!(
+        r#"{{"id":"g","object":"chat.completion","model":"m","choices":[{{"index":0,"message":{{"role":"assistant","content":"",{images}}},"finish_reason":"stop"}}]}}"#
+    );
+    for body in [&request, &response] {
+        check(body, CHAT);
+        let decoded = wire(CHAT).decode(Input::new(body.as_bytes()), &DecodeOptions::default()).unwrap();
+        let session = decoded.archive.main_session().unwrap();
+        let media = session.blocks().filter(|(_, block)| matches!(block.body, Body::Media(_))).count();
+        assert_eq!(media, 1, "{body}");
+    }
+    for to in WIRES {
+        let told = losses(&request, CHAT, to);
+        let is_told = |loss: &Loss| loss.severity() == Severity::Content && loss.at.starts_with("turns[0].blocks[2]");
+        let is_sent = convert(&parsed(&request), CHAT, to).unwrap().body.to_text().contains("QUJD");
+        assert!(is_sent || told.iter().any(is_told), "{to}: {told:#?}");
+    }
+}
+
+#[test]
+fn instructions_in_a_list_reach_every_wire() {
+    let body = r#"{"model":"gpt-5","instructions":[{"role":"developer","content":"Be kind"},{"type":"message","role":"user","content":[{"type":"input_text","text":"Remember"}]}],"input":"Hi"}"#;
+
+    check(body, RESPONSES);
+
+    for to in WIRES {
+        let made = convert(&parsed(body), RESPONSES, to).unwrap().body.to_text();
+        assert!(["Be kind", "Remember", "Hi"].iter().all(|text| made.contains(text)), "{to}: {made}");
+    }
+}
+
+#[test]
+fn a_field_of_content_that_no_reader_takes_is_told_as_lost_content() {
+    let bodies = [
+        (
+            ANTHROPIC,
+            r#"{"model":"claude-a","max_tokens":9,"messages":[{"role":"user","content":"?"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":{"type":"text","text":"lost"}}]}]}"#,
+        ),
+        (
+            ANTHROPIC,
+            r#"{"model":"claude-a","max_tokens":9,"system":{"type":"text","text":"lost"},"messages":[{"role":"user","content":"?"}]}"#,
+        ),
+        (
+            BEDROCK,
+            r#"{"modelId":"m","promptVariables":{"a":{"text":"lost"}},"messages":[{"role":"user","content":[{"text":"?"}]}]}"#,
+        ),
+        (BEDROCK, r#"{"modelId":"m","system":{"text":"lost"},"messages":[{"role":"user","content":[{"text":"?"}]}]}"#),
+        (
+            CHAT,
+            r#"{"model":"gpt-4.1","messages":[{"role":"user","content":"?"},{"role":"assistant","content":"Here","images":[{"url":"https://a/lost.png"}]},{"role":"user","content":"!"}]}"#,
+        ),
+        (
+            RESPONSES,
+            r#"{"id":"r","object":"response","model":"gpt-5","status":"completed","instructions":"lost","output":[{"type":"message","id":"m","role":"assistant","content":[{"type":"output_text","text":"Hi","annotations":[]}]}]}"#,
+        ),
+    ];
+    for (from, body) in bodies {
+        for to in WIRES.iter().filter(|to| **to != from) {
+            let made = convert(&parsed(body), from, to).unwrap();
+            let is_told = made.losses.iter().any(|loss| loss.severity() == Severity::Content);
+            assert!(is_told || made.body.to_text().contains("lost"), "{from} -> {to}: {:#?}", made.losses);
+        }
+    }
+}
+
+#[test]
+fn an_image_given_as_an_address_of_its_data_is_that_image() {
+    let body = r#"{"model":"llava","messages":[{"role":"user","content":"?","images":["data:image/png;base64,QUJD"]}],"options":{}}"#;
+
+    check(body, OLLAMA);
+
+    let image = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}"#;
+    assert!(history(body, OLLAMA, ANTHROPIC).contains(image), "{}", history(body, OLLAMA, ANTHROPIC));
+}
+
+#[test]
+fn what_a_vendor_called_for_an_answer_is_told_as_lost_content() {
+    let tool = r#"{"index":0,"type":"python","arguments":"{\"code\":\"lost\"}","output":"42","search_results":{"results":[]}}"#;
+    let message = format!(r#"{{"role":"assistant","content":"Here","executed_tools":[{tool}]}}"#);
+    let response = format!(
+        r#"{{"id":"g","object":"chat.completion","model":"groq/compound","choices":[{{"index":0,"message":{message},"finish_reason":"stop"}}]}}"#
+    );
+    let request = format!(
+        r#"{{"model":"groq/compound","messages":[{{"role":"user","content":"?"}},{message},{{"role":"user","content":"!"}}]}}"#
+    );
+    for body in [&response, &request] {
+        check(body, CHAT);
+        for to in WIRES.iter().filter(|to| **to != CHAT) {
+            let told = losses(body, CHAT, to);
+            let is_told = |loss: &Loss| loss.severity() == Severity::Content && loss.at.starts_with("turns[0].blocks[");
+            assert!(told.iter().any(is_told), "{to}: {told:#?}");
+        }
+    }
+}

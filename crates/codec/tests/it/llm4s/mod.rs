@@ -38,7 +38,7 @@ fn session(format: &str, text: &str) -> (Session, Vec<Loss>) {
 
 fn encode(format: &str, session: &Session) -> (String, Vec<Loss>) {
     let codec = format::by_id(format).unwrap();
-    let Encoded { bytes, losses } = codec.encode(&session.clone().into(), &EncodeOptions::default()).unwrap();
+    let Encoded { bytes, losses, .. } = codec.encode(&session.clone().into(), &EncodeOptions::default()).unwrap();
     (String::from_utf8(bytes).unwrap(), losses)
 }
 

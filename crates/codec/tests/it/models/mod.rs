@@ -4,6 +4,7 @@
 mod bodies;
 mod conversions;
 mod refusals;
+mod vendors;
 
 use turnkeep_codec::{EncodeOptions, Encoded, Target, encode};
 use turnkeep_model::{Archive, Json, json};

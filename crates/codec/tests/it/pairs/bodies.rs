@@ -5,6 +5,7 @@ use std::io::Write;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use turnkeep_codec::wire::frame;
+use turnkeep_codec::{DecodeOptions, Input};
 use turnkeep_model::{Archive, Json};
 use turnkeep_testkit::generate;
 
@@ -53,6 +54,27 @@ fn streams_for_checkers_of_others() {
             let name = Json::from(record.id.as_str()).to_text();
             writeln!(file, "{{\"id\":{name},\"wire\":\"{id}\",\"events\":{events},\"body\":{body}}}").unwrap();
         }
+    }
+}
+
+/// Reads what a mock server of others answered, where `TURNKEEP_ANSWERS` names the folder: each file, named for its wire,
+/// holds a session that says something, and nothing of it is lost.
+#[test]
+fn answers_of_others() {
+    let Some(folder) = std::env::var_os("TURNKEEP_ANSWERS") else {
+        println!("skipped: answers_of_others: TURNKEEP_ANSWERS names no folder");
+        return;
+    };
+    let answers: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(!answers.is_empty(), "the mock server answered nothing");
+    for path in answers {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let id = name.split('.').take(2).collect::<Vec<_>>().join(".");
+        let bytes = std::fs::read(&path).unwrap();
+        let decoded = wire(&id).decode(Input::new(&bytes), &DecodeOptions::default()).unwrap();
+        let session = decoded.archive.main_session().unwrap();
+        assert!(session.blocks().next().is_some(), "{name}: nothing is said");
+        assert_eq!(decoded.losses, [], "{name}");
     }
 }
 

@@ -1,6 +1,5 @@
 //! Rules find what vendors refuse, and nothing else.
 
-use turnkeep_codec::format::responses::RULES;
 use turnkeep_codec::{Input, lint};
 use turnkeep_model::{Json, Object};
 
@@ -270,7 +269,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
 
 #[test]
 fn every_rule_finds_what_breaks_it_and_nothing_else() {
-    for rule in RULES {
+    // The table of models has rules of its own, which are tested with it.
+    for rule in lint::rules("openai.responses").iter().filter(|rule| !rule.models.contains("table")) {
         let (_, profile, body) = BROKEN.iter().find(|(id, ..)| *id == rule.id).unwrap();
         let target = format!("openai.responses{profile}");
         let found = lint::lint(Input::new(body.as_bytes()), &target, lint::Strictness::Lax).unwrap();

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 
+use super::score::{Covered, Rarity, UnitScore, look};
 use super::sentence::{Form, units};
-use super::stale::{Standing, standings};
+use super::stale::{Validity, standings};
 use super::words::{Kind, Word, words};
-use super::worth::{Known, Rarity, Told, look};
-use super::{Count, going_of};
+use super::{CountTokens, going_of};
 use crate::block::{Author, Block, Body, Part};
 use crate::session::Turn;
 
@@ -37,8 +37,8 @@ struct Candidate<'a> {
     form: Form,
     bonus: f64,
     cost: u64,
-    standing: Standing,
-    told: Told,
+    standing: Validity,
+    told: UnitScore,
     /// How many lines of its block are like this one.
     alike: usize,
 }
@@ -62,12 +62,12 @@ struct Candidate<'a> {
 ///
 /// assert_eq!(summary, "User: Where do we keep the port?\nAssistant: We decided on port 8443 in config/server.toml.");
 /// ```
-pub fn extract(turns: &[Turn], target: u64, count: Count<'_>) -> String {
+pub fn extract(turns: &[Turn], target: u64, count: CountTokens<'_>) -> String {
     let said = said(turns);
     let mut candidates: Vec<Candidate<'_>> =
         said.iter().enumerate().flat_map(|(at, said)| candidates_of(at, said, count)).collect();
     judge(&mut candidates, count);
-    let chosen = Choice::of(&candidates, &said, target).made(count);
+    let chosen = Selection::of(&candidates, &said, target).made(count);
     written(&chosen, &candidates, &said)
 }
 
@@ -110,7 +110,7 @@ fn block_texts(block: &Block) -> Option<(String, Vec<String>)> {
     }
 }
 
-fn candidates_of<'a>(at: usize, said: &'a Said, count: Count<'a>) -> impl Iterator<Item = Candidate<'a>> {
+fn candidates_of<'a>(at: usize, said: &'a Said, count: CountTokens<'a>) -> impl Iterator<Item = Candidate<'a>> {
     let all = said.texts.iter().flat_map(|text| units(text)).take(MOST_OF_A_BLOCK);
     all.enumerate().map(move |(index, (text, form))| {
         let words = words(text);
@@ -121,13 +121,13 @@ fn candidates_of<'a>(at: usize, said: &'a Said, count: Count<'a>) -> impl Iterat
             _ => 0.0,
         };
         let (cost, exchange) = (count(text).max(1), said.exchange);
-        let (standing, told) = (Standing::Holds, Told::default());
+        let (standing, told) = (Validity::Holds, UnitScore::default());
         Candidate { said: at, exchange, text, words, form, bonus, cost, standing, told, alike: 1 }
     })
 }
 
 /// Says of every candidate what it tells, and whether that still holds.
-fn judge(candidates: &mut [Candidate<'_>], count: Count<'_>) {
+fn judge(candidates: &mut [Candidate<'_>], count: CountTokens<'_>) {
     let rarity = Rarity::of(candidates.iter().map(|one| (one.exchange, one.words.as_slice())));
     let all: Vec<&[Word<'_>]> = candidates.iter().map(|one| one.words.as_slice()).collect();
     let standings = standings(&all);
@@ -136,7 +136,7 @@ fn judge(candidates: &mut [Candidate<'_>], count: Count<'_>) {
         one.told = look(&one.words, one.form, &rarity);
         one.alike = alike;
         one.standing = standing;
-        one.cost += if standing == Standing::Earlier { count(EARLIER) } else { 0 };
+        one.cost += if standing == Validity::Earlier { count(EARLIER) } else { 0 };
     }
 }
 
@@ -155,7 +155,7 @@ fn alike(candidates: &[Candidate<'_>]) -> Vec<usize> {
 
 /// Choosing what is kept: what tells most a token is taken first. What was told already counts little, and so does more of an exchange
 /// that has had its share, so that every part of the conversation is heard.
-struct Choice<'a> {
+struct Selection<'a> {
     candidates: &'a [Candidate<'a>],
     said: &'a [Said],
     target: u64,
@@ -164,7 +164,7 @@ struct Choice<'a> {
     /// The same for the parts of the conversation.
     parts: Vec<Share>,
     chosen: BTreeSet<usize>,
-    known: Known,
+    known: Covered,
     texts: HashSet<String>,
 }
 
@@ -181,8 +181,8 @@ struct Offer {
     at: usize,
 }
 
-impl<'a> Choice<'a> {
-    fn of(candidates: &'a [Candidate<'a>], said: &'a [Said], target: u64) -> Choice<'a> {
+impl<'a> Selection<'a> {
+    fn of(candidates: &'a [Candidate<'a>], said: &'a [Said], target: u64) -> Selection<'a> {
         let count = said.last().map_or(0, |said| said.exchange + 1);
         let total: u64 = candidates.iter().map(|one| one.cost).sum();
         // Half is shared out evenly, and half by how much was said.
@@ -195,8 +195,8 @@ impl<'a> Choice<'a> {
         }
         let parts = exchanges.chunks(count.div_ceil(PARTS).max(1));
         let parts = parts.map(|part| Share { room: part.iter().map(|share| share.room).sum(), spent: 0.0 }).collect();
-        let (chosen, known, texts) = (BTreeSet::new(), Known::default(), HashSet::new());
-        Choice { candidates, said, target, exchanges, parts, chosen, known, texts }
+        let (chosen, known, texts) = (BTreeSet::new(), Covered::default(), HashSet::new());
+        Selection { candidates, said, target, exchanges, parts, chosen, known, texts }
     }
 
     /// The part of the conversation that an exchange is in.
@@ -204,8 +204,8 @@ impl<'a> Choice<'a> {
         exchange / self.exchanges.len().div_ceil(PARTS).max(1)
     }
 
-    fn made(mut self, count: Count<'_>) -> BTreeSet<usize> {
-        let holds = self.candidates.iter().enumerate().filter(|(_, one)| one.standing != Standing::Corrected);
+    fn made(mut self, count: CountTokens<'_>) -> BTreeSet<usize> {
+        let holds = self.candidates.iter().enumerate().filter(|(_, one)| one.standing != Validity::Corrected);
         let mut offers: BinaryHeap<Offer> = holds
             .map(|(at, one)| Offer { density: self.density(one), at })
             .filter(|offer| offer.density > 0.0)
@@ -239,7 +239,7 @@ impl<'a> Choice<'a> {
     }
 
     /// What it takes to say who speaks, if this candidate is put between those that are chosen.
-    fn labels(&self, at: usize, count: Count<'_>) -> u64 {
+    fn labels(&self, at: usize, count: CountTokens<'_>) -> u64 {
         let label =
             |at: &usize| self.candidates.get(*at).and_then(|one| self.said.get(one.said)).map(|said| &said.label);
         let (before, after) = (self.chosen.range(..at).next_back(), self.chosen.range(at..).next());
@@ -291,7 +291,7 @@ fn written(chosen: &BTreeSet<usize>, candidates: &[Candidate<'_>], said: &[Said]
             text.push_str(&by.label);
             text.push_str(": ");
         }
-        text.push_str(if one.standing == Standing::Earlier { EARLIER } else { "" });
+        text.push_str(if one.standing == Validity::Earlier { EARLIER } else { "" });
         text.push_str(one.text);
         last = Some(by);
     }

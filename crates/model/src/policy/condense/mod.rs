@@ -9,18 +9,18 @@ mod extract;
 mod lexicon;
 mod plan;
 mod replace;
+mod score;
 mod sentence;
 mod stale;
 mod words;
-mod worth;
 
 pub use extract::extract;
 use plan::going as going_of;
-pub use plan::{KEEP, Nothing, Plan, Settings, plan};
+pub use plan::{CondensePlan, CondenseSettings, KEEP, NothingToCondense, plan};
 pub(crate) use replace::replace;
 pub use replace::{apply, check};
 
-use super::tokens::Counting;
+use super::tokens::TokenCounter;
 use super::{Pipeline, Policy};
 use crate::block::{Block, Body, Part};
 use crate::error::Result;
@@ -32,7 +32,7 @@ use crate::session::{Session, Turn};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Condense {
     /// How far.
-    pub settings: Settings,
+    pub settings: CondenseSettings,
 }
 
 impl Policy for Condense {
@@ -49,17 +49,17 @@ impl Policy for Condense {
 impl Pipeline {
     /// Adds condensing as the next step.
     #[must_use]
-    pub fn condense(self, settings: Settings) -> Pipeline {
+    pub fn condense(self, settings: CondenseSettings) -> Pipeline {
         self.then(Condense { settings })
     }
 }
 
 /// How many tokens a text has, or about how many.
-pub type Count<'a> = &'a dyn Fn(&str) -> u64;
+pub type CountTokens<'a> = &'a dyn Fn(&str) -> u64;
 
 /// About how many tokens a text has, whoever counts.
 pub fn estimate(text: &str) -> u64 {
-    Counting::ESTIMATE.text(text)
+    TokenCounter::ESTIMATE.text(text)
 }
 
 /// What a turn says, piece by piece, as far as it is text.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
-use super::{Count, instructs, said};
+use super::{CountTokens, instructs, said};
 use crate::block::{Block, Body};
 use crate::id::CallId;
 use crate::session::{Session, Turn};
@@ -20,22 +20,22 @@ const SHORT: u64 = 600;
 
 /// How far a session is condensed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settings {
+pub struct CondenseSettings {
     /// How many exchanges at the end stay as they are.
     pub keep: usize,
     /// Stop as soon as the session has no more tokens than this; without it, all but the kept exchanges go.
     pub budget: Option<u64>,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { keep: KEEP, budget: None }
+impl Default for CondenseSettings {
+    fn default() -> CondenseSettings {
+        CondenseSettings { keep: KEEP, budget: None }
     }
 }
 
 /// Which turns a summary would stand for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct CondensePlan {
     /// The first turn, from 0.
     pub from: u32,
     /// The last turn.
@@ -52,7 +52,7 @@ pub struct Plan {
     pub target: u64,
 }
 
-impl Plan {
+impl CondensePlan {
     /// The turns.
     pub fn turns(&self) -> Range<usize> {
         self.from as usize..(self.to as usize).saturating_add(1)
@@ -61,7 +61,7 @@ impl Plan {
 
 /// Why there is nothing to condense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nothing {
+pub enum NothingToCondense {
     /// All exchanges are among those that stay, or summarised already.
     Kept,
     /// It is within its budget.
@@ -72,13 +72,13 @@ pub enum Nothing {
     OpenCall,
 }
 
-impl fmt::Display for Nothing {
+impl fmt::Display for NothingToCondense {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Nothing::Kept => "every exchange is among those that stay, or summarised already",
-            Nothing::WithinBudget => "the session is within its budget",
-            Nothing::Short => "what could go is too short to be summarised",
-            Nothing::OpenCall => "the oldest exchange has a tool call without a result",
+            NothingToCondense::Kept => "every exchange is among those that stay, or summarised already",
+            NothingToCondense::WithinBudget => "the session is within its budget",
+            NothingToCondense::Short => "what could go is too short to be summarised",
+            NothingToCondense::OpenCall => "the oldest exchange has a tool call without a result",
         })
     }
 }
@@ -87,20 +87,24 @@ impl fmt::Display for Nothing {
 ///
 /// # Errors
 /// Why there is nothing to condense.
-pub fn plan(session: &Session, settings: &Settings, count: Count<'_>) -> Result<Plan, Nothing> {
+pub fn plan(
+    session: &Session,
+    settings: &CondenseSettings,
+    count: CountTokens<'_>,
+) -> Result<CondensePlan, NothingToCondense> {
     let start = summarised(session);
     let exchanges: Vec<Range<usize>> =
         session.exchanges().into_iter().filter(|exchange| exchange.start >= start && !exchange.is_empty()).collect();
     let free = exchanges.len().saturating_sub(settings.keep);
     let Some(from) = exchanges.first().filter(|_| free > 0).map(|first| first.start) else {
-        return Err(Nothing::Kept);
+        return Err(NothingToCondense::Kept);
     };
     let total: u64 = session.turns.iter().flat_map(said).map(count).sum();
     if settings.budget.is_some_and(|budget| total <= budget) {
-        return Err(Nothing::WithinBudget);
+        return Err(NothingToCondense::WithinBudget);
     }
     let split = splits(session);
-    let mut plan = Plan { from: place(from), to: 0, exchanges: 0, blocks: 0, tokens: 0, total, target: 0 };
+    let mut plan = CondensePlan { from: place(from), to: 0, exchanges: 0, blocks: 0, tokens: 0, total, target: 0 };
     let mut found = None;
     for exchange in exchanges.get(..free).unwrap_or_default() {
         plan.take(session.turns.get(exchange.clone()).unwrap_or_default(), exchange.end, settings, count);
@@ -113,8 +117,8 @@ pub fn plan(session: &Session, settings: &Settings, count: Count<'_>) -> Result<
         }
     }
     match found {
-        None => Err(Nothing::OpenCall),
-        Some(plan) if plan.tokens < LEAST => Err(Nothing::Short),
+        None => Err(NothingToCondense::OpenCall),
+        Some(plan) if plan.tokens < LEAST => Err(NothingToCondense::Short),
         Some(plan) => Ok(plan),
     }
 }
@@ -158,9 +162,9 @@ fn splits(session: &Session) -> Vec<bool> {
     running.collect()
 }
 
-impl Plan {
+impl CondensePlan {
     /// Takes more turns in, up to `end`.
-    fn take(&mut self, turns: &[Turn], end: usize, settings: &Settings, count: Count<'_>) {
+    fn take(&mut self, turns: &[Turn], end: usize, settings: &CondenseSettings, count: CountTokens<'_>) {
         for block in turns.iter().flat_map(going) {
             self.blocks += 1;
             self.tokens += super::texts(block).into_iter().map(count).sum::<u64>();

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::plan::{Plan, going};
-use super::{Count, instructs};
+use super::plan::{CondensePlan, going};
+use super::{CountTokens, instructs};
 use crate::block::{Author, Block, Body, Summary};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::CallId;
@@ -16,7 +16,12 @@ use crate::shape::Shape;
 ///
 /// # Errors
 /// Why it may not, as a sentence without the summary's words.
-pub fn check(session: &Session, plan: &Plan, text: &str, count: Count<'_>) -> std::result::Result<(), String> {
+pub fn check(
+    session: &Session,
+    plan: &CondensePlan,
+    text: &str,
+    count: CountTokens<'_>,
+) -> std::result::Result<(), String> {
     if text.trim().is_empty() {
         return Err("the summary is empty".to_owned());
     }
@@ -48,7 +53,7 @@ fn loose_ends(session: &Session) -> HashSet<CallId> {
 /// Puts the summary in the place of the planned turns, and says what it stands for.
 ///
 /// ```
-/// use turnkeep_model::policy::condense::{self, Settings};
+/// use turnkeep_model::policy::condense::{self, CondenseSettings};
 /// use turnkeep_model::{Author, Block, Session, Turn};
 ///
 /// let ask = |n: u32| Turn {
@@ -61,7 +66,7 @@ fn loose_ends(session: &Session) -> HashSet<CallId> {
 /// };
 /// let mut session = Session { turns: (0..6).map(ask).collect(), ..Session::default() };
 ///
-/// let plan = condense::plan(&session, &Settings::default(), &condense::estimate).unwrap();
+/// let plan = condense::plan(&session, &CondenseSettings::default(), &condense::estimate).unwrap();
 /// let losses = condense::apply(&mut session, &plan, "They doubled 0 and 1.");
 ///
 /// assert_eq!((plan.from, plan.to), (0, 1));
@@ -70,7 +75,7 @@ fn loose_ends(session: &Session) -> HashSet<CallId> {
 /// assert_eq!(losses[0].at, "turns[0].blocks[0]");
 /// assert_eq!(losses.len(), 5);
 /// ```
-pub fn apply(session: &mut Session, plan: &Plan, summary: impl Into<Summary>) -> Vec<Loss> {
+pub fn apply(session: &mut Session, plan: &CondensePlan, summary: impl Into<Summary>) -> Vec<Loss> {
     let summary = Summary { from: Some(plan.from), to: Some(plan.to), ..summary.into() };
     let turns = session.turns.iter().enumerate().skip(plan.from as usize).take(plan.turns().len());
     let mut losses: Vec<Loss> = turns.flat_map(|(at, turn)| lost(at, turn)).collect();

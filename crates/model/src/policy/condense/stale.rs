@@ -10,7 +10,7 @@ use super::words::{Kind, Word};
 
 /// Whether what a unit says still holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Standing {
+pub(super) enum Validity {
     /// As far as anyone said.
     #[default]
     Holds,
@@ -60,29 +60,29 @@ impl Claim {
 }
 
 /// For every unit, in order, whether it still holds.
-pub(super) fn standings<'a>(units: &[&'a [Word<'a>]]) -> Vec<Standing> {
+pub(super) fn standings<'a>(units: &[&'a [Word<'a>]]) -> Vec<Validity> {
     let mut ids = Ids::default();
     let claims: Vec<Claim> = units.iter().map(|words| claim(words, &mut ids)).collect();
     let uses = Uses::of(&claims, &ids);
-    let mut standings = vec![Standing::Holds; units.len()];
+    let mut standings = vec![Validity::Holds; units.len()];
     let mut forms: HashMap<String, usize> = HashMap::new();
     for (at, later) in claims.iter().enumerate() {
         for earlier in uses.before(at, later) {
-            let verdict = claims.get(earlier).map_or(Standing::Holds, |claim| uses.verdict(claim, later));
+            let verdict = claims.get(earlier).map_or(Validity::Holds, |claim| uses.verdict(claim, later));
             set(&mut standings, earlier, verdict);
         }
         if let Some(before) = units.get(at).and_then(|words| form(words)).and_then(|form| forms.insert(form, at))
             && claims.get(before).is_some_and(|claim| claim.values != later.values)
         {
-            set(&mut standings, before, Standing::Earlier);
+            set(&mut standings, before, Validity::Earlier);
         }
     }
     standings
 }
 
-fn set(standings: &mut [Standing], at: usize, verdict: Standing) {
-    if let Some(standing) = standings.get_mut(at).filter(|standing| **standing != Standing::Corrected)
-        && verdict != Standing::Holds
+fn set(standings: &mut [Validity], at: usize, verdict: Validity) {
+    if let Some(standing) = standings.get_mut(at).filter(|standing| **standing != Validity::Corrected)
+        && verdict != Validity::Holds
     {
         *standing = verdict;
     }
@@ -170,7 +170,7 @@ impl Uses<'_> {
     }
 
     /// What a correction means for an older claim.
-    fn verdict(&self, earlier: &Claim, later: &Claim) -> Standing {
+    fn verdict(&self, earlier: &Claim, later: &Claim) -> Validity {
         let lost = || earlier.values.iter().filter(|(value, _)| !later.has(*value));
         let denied = || lost().map(|(value, _)| *value).filter(|value| later.denied.contains(value));
         let is_specific = |value: Id| {
@@ -181,14 +181,14 @@ impl Uses<'_> {
         let is_new = |kind: Kind| later.values.iter().any(|(value, own)| *own == kind && !earlier.has(*value));
         let otherwise = denied().next().is_some() || (later.corrects && lost().any(|(_, kind)| is_new(*kind)));
         match (by_value, otherwise.then(|| self.same(earlier, later))) {
-            (false, None | Some(Same::No)) => return Standing::Holds,
-            (false, Some(Same::Perhaps)) => return Standing::Earlier,
+            (false, None | Some(Same::No)) => return Validity::Holds,
+            (false, Some(Same::Perhaps)) => return Validity::Earlier,
             (true, _) | (_, Some(Same::Yes)) => {}
         }
         // What it says besides must not go with it. A name is one value, however many words it has.
         let names = lost().filter(|(_, kind)| *kind == Kind::Name).count().min(1);
         let others = lost().filter(|(_, kind)| *kind != Kind::Name).count();
-        if names + others > denied().count().max(1) { Standing::Earlier } else { Standing::Corrected }
+        if names + others > denied().count().max(1) { Validity::Earlier } else { Validity::Corrected }
     }
 }
 

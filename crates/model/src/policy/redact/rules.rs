@@ -7,7 +7,7 @@ use crate::json::{self, Json, JsonString, Object};
 use crate::loss::Loss;
 use crate::policy::edit::{self, Edit, Opaque};
 use crate::policy::finder::{Secrets, Texts};
-use crate::policy::secret::{self, Found, Names, SecretKind};
+use crate::policy::secret::{self, Names, SecretKind, SecretMatch};
 use crate::session::Session;
 use crate::shape::Shape;
 
@@ -65,6 +65,7 @@ enum Shaped {
 }
 
 /// What is looked for, and the names of what was found.
+#[derive(Debug, Clone)]
 pub(crate) struct Rules {
     known: bool,
     patterns: Vec<Regex>,
@@ -116,10 +117,10 @@ impl Rules {
         Secrets::any(&Tree(tree), self)
     }
 
-    fn found(&self, text: &str, key: &str) -> Vec<Found> {
+    fn found(&self, text: &str, key: &str) -> Vec<SecretMatch> {
         let mut found = if self.known { secret::scan(text) } else { Vec::new() };
         if self.known && secret::is_assigned(key, text) {
-            found.push(Found { range: 0..text.len(), kind: SecretKind::Secret });
+            found.push(SecretMatch { range: 0..text.len(), kind: SecretKind::Secret });
         }
         if self.patterns.is_empty() {
             return found_apart(found);
@@ -129,7 +130,7 @@ impl Rules {
         let free = |range: &std::ops::Range<usize>| {
             !range.is_empty() && !taken.iter().any(|taken| range.start < taken.end && taken.start < range.end)
         };
-        found.extend(matches.filter(free).map(|range| Found { range, kind: SecretKind::Match }));
+        found.extend(matches.filter(free).map(|range| SecretMatch { range, kind: SecretKind::Match }));
         found_apart(found)
     }
 
@@ -194,7 +195,7 @@ impl Rules {
     }
 }
 
-fn found_apart(found: Vec<Found>) -> Vec<Found> {
+fn found_apart(found: Vec<SecretMatch>) -> Vec<SecretMatch> {
     if found.len() > 1 { secret::apart(found) } else { found }
 }
 
@@ -211,7 +212,7 @@ impl Shape for Tree<'_> {
         self.0.write(out);
     }
 
-    fn read(_: json::Node<'_>, reading: &mut crate::shape::Reading) -> Result<Self> {
+    fn read(_: json::Node<'_>, reading: &mut crate::shape::ShapeReader) -> Result<Self> {
         Err(reading.missing("tree"))
     }
 }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::{Found, SecretKind};
+use super::{SecretKind, SecretMatch};
 
 /// What a name promises.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Promise {
+pub(super) enum Expected {
     /// Something a person may have made up.
     Password,
     /// Something a machine made.
@@ -14,34 +14,34 @@ pub(super) enum Promise {
 }
 
 /// Words that a telling name holds, in lower case; none is part of another.
-pub(super) const KEYWORDS: [(&str, Promise); 16] = [
-    ("passw", Promise::Password),
-    ("passphrase", Promise::Password),
-    ("pwd", Promise::Password),
-    ("secret", Promise::Token),
-    ("token", Promise::Token),
-    ("api_key", Promise::Token),
-    ("api-key", Promise::Token),
-    ("apikey", Promise::Token),
-    ("access_key", Promise::Token),
-    ("accesskey", Promise::Token),
-    ("private_key", Promise::Token),
-    ("account_key", Promise::Token),
-    ("accountkey", Promise::Token),
-    ("auth_key", Promise::Token),
-    ("encryption_key", Promise::Token),
-    ("credential", Promise::Token),
+pub(super) const KEYWORDS: [(&str, Expected); 16] = [
+    ("passw", Expected::Password),
+    ("passphrase", Expected::Password),
+    ("pwd", Expected::Password),
+    ("secret", Expected::Token),
+    ("token", Expected::Token),
+    ("api_key", Expected::Token),
+    ("api-key", Expected::Token),
+    ("apikey", Expected::Token),
+    ("access_key", Expected::Token),
+    ("accesskey", Expected::Token),
+    ("private_key", Expected::Token),
+    ("account_key", Expected::Token),
+    ("accountkey", Expected::Token),
+    ("auth_key", Expected::Token),
+    ("encryption_key", Expected::Token),
+    ("credential", Expected::Token),
 ];
 
 /// What the value under this name is, if the name is telling.
-pub(super) fn names_secret(name: &str) -> Option<Promise> {
+pub(super) fn names_secret(name: &str) -> Option<Expected> {
     let bytes = name.as_bytes();
     let begins =
         |at: usize| matches!(bytes.get(at).map(u8::to_ascii_lowercase), Some(b'p' | b's' | b't' | b'a' | b'e' | b'c'));
     let stands = |at: usize, word: &str| {
         bytes.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
     };
-    let named = |at: usize| KEYWORDS.iter().find(|(word, _)| stands(at, word)).map(|(_, promise)| *promise);
+    let named = |at: usize| KEYWORDS.iter().find(|(word, _)| stands(at, word)).map(|(_, expected)| *expected);
     (0..bytes.len()).filter(|at| begins(*at)).find_map(named)
 }
 
@@ -57,17 +57,17 @@ pub(super) fn distinct(text: &str) -> u32 {
 }
 
 /// The value that is assigned to the name around a keyword, if it is a secret.
-pub(super) fn check(text: &str, at: Range<usize>) -> Option<Found> {
-    let promise = names_secret(text.get(at.clone())?)?;
+pub(super) fn check(text: &str, at: Range<usize>) -> Option<SecretMatch> {
+    let expected = names_secret(text.get(at.clone())?)?;
     let name_end =
         at.end + super::run(text, at.end, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).min(32);
     let rest = text.get(name_end..)?;
     let (tail, length, quoted) = value(rest)?;
     let value = tail.get(..length)?;
     let value = if quoted == Quoted::No { value.trim_end_matches(['.', ':', '!', '?']) } else { value };
-    let told = is_secret(value, promise) && (quoted == Quoted::Yes || !is_code(value));
+    let told = is_secret(value, expected) && (quoted == Quoted::Yes || !is_code(value));
     let start = text.len() - tail.len();
-    told.then(|| Found { range: start..start + value.len(), kind: SecretKind::Secret })
+    told.then(|| SecretMatch { range: start..start + value.len(), kind: SecretKind::Secret })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -111,13 +111,13 @@ fn past_sign(rest: &str) -> Option<&str> {
 }
 
 /// Whether a value keeps what its name promises.
-pub(super) fn is_secret(value: &str, promise: Promise) -> bool {
+pub(super) fn is_secret(value: &str, expected: Expected) -> bool {
     let shape = Shape::of(value);
     let plausible = !is_template(value) && !shape.spaced && shape.distinct >= 4;
     plausible
-        && match promise {
-            Promise::Password => shape.is_password(),
-            Promise::Token => shape.is_token(),
+        && match expected {
+            Expected::Password => shape.is_password(),
+            Expected::Token => shape.is_token(),
         }
 }
 

@@ -1,6 +1,6 @@
 //! E-mail addresses.
 
-use super::{Found, SecretKind, run, run_back};
+use super::{SecretKind, SecretMatch, run, run_back};
 
 /// Last labels that are no top-level domain: names of files and units look like addresses.
 #[rustfmt::skip]
@@ -11,7 +11,7 @@ const NO_DOMAINS: &[&str] = &[
 ];
 
 /// The address around an `@`, if there is one.
-pub(super) fn email(text: &str, at: usize) -> Option<Found> {
+pub(super) fn email(text: &str, at: usize) -> Option<SecretMatch> {
     let is_local =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'%' | b'+' | b'-') || byte >= 0x80;
     let is_domain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-') || byte >= 0x80;
@@ -24,7 +24,7 @@ pub(super) fn email(text: &str, at: usize) -> Option<Found> {
     let domain = text.get(at + 1..at + 1 + run(text, at + 1, is_domain))?.trim_end_matches(['.', '-']);
     let is_remote = local == "git" && text.as_bytes().get(at + 1 + domain.len()) == Some(&b':');
     let is_address = !local.is_empty() && local.len() <= 64 && is_host(domain) && !is_remote;
-    is_address.then(|| Found { range: at - local.len()..at + 1 + domain.len(), kind: SecretKind::Email })
+    is_address.then(|| SecretMatch { range: at - local.len()..at + 1 + domain.len(), kind: SecretKind::Email })
 }
 
 /// Labels between dots, the last of them letters.

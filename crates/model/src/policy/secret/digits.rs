@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::{Found, SecretKind};
+use super::{SecretKind, SecretMatch};
 
 /// No number that is looked for has digits further apart.
 const STRIDE: usize = 4;
 
 /// Finds the numbers of a text.
-pub(super) fn each(text: &str, found: &mut Vec<Found>) {
+pub(super) fn each(text: &str, found: &mut Vec<SecretMatch>) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -46,7 +46,7 @@ struct Group<'a> {
     gap: &'a str,
 }
 
-fn check(text: &str, span: Range<usize>, found: &mut Vec<Found>) {
+fn check(text: &str, span: Range<usize>, found: &mut Vec<SecretMatch>) {
     let count = text.get(span.clone()).map_or(0, |part| part.bytes().filter(u8::is_ascii_digit).count());
     if count < 8 {
         return;
@@ -59,14 +59,14 @@ fn check(text: &str, span: Range<usize>, found: &mut Vec<Found>) {
         let told = told.into_iter().find_map(|(taken, kind)| taken.map(|(range, taken)| (range, taken, kind)));
         match told {
             Some((range, taken, kind)) => {
-                found.push(Found { range, kind });
+                found.push(SecretMatch { range, kind });
                 first += taken;
             }
             None => first += 1,
         }
     }
     if let Some(range) = iban(text, span) {
-        found.push(Found { range, kind: SecretKind::Iban });
+        found.push(SecretMatch { range, kind: SecretKind::Iban });
     }
 }
 

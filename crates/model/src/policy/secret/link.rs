@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::assigned::{distinct, is_template};
-use super::{Found, SecretKind, begins, run, run_back};
+use super::{SecretKind, SecretMatch, begins, run, run_back};
 
 /// `scheme://user:password@host`, all of it up to the end of the host.
-pub(super) fn connection(text: &str, at: Range<usize>) -> Option<Found> {
+pub(super) fn connection(text: &str, at: Range<usize>) -> Option<SecretMatch> {
     let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-');
     let ends_host = |byte: u8| {
         byte.is_ascii_whitespace()
@@ -21,11 +21,11 @@ pub(super) fn connection(text: &str, at: Range<usize>) -> Option<Found> {
     let (_, password) = login.split_once(':')?;
     let told = start < at.start && !password.is_empty() && !is_template(password);
     let end = at.end + authority.trim_end_matches(['.', ';', ':', ']', '}']).len();
-    told.then_some(Found { range: start..end, kind: SecretKind::Url })
+    told.then_some(SecretMatch { range: start..end, kind: SecretKind::Url })
 }
 
 /// From the line that begins a private key to the one that ends it, or to the end of what looks like one.
-pub(super) fn private_key(text: &str, at: Range<usize>) -> Option<Found> {
+pub(super) fn private_key(text: &str, at: Range<usize>) -> Option<SecretMatch> {
     let after = text.get(at.end..)?;
     let title_end = after.find("-----")?;
     let title = after.get(..title_end)?;
@@ -43,11 +43,11 @@ pub(super) fn private_key(text: &str, at: Range<usize>) -> Option<Found> {
     };
     // Too short for a key: someone speaks of the line only.
     let told = end - body >= 24;
-    told.then_some(Found { range: at.start..end, kind: SecretKind::PrivateKey })
+    told.then_some(SecretMatch { range: at.start..end, kind: SecretKind::PrivateKey })
 }
 
 /// `eyJ….eyJ….signature`
-pub(super) fn jwt(text: &str, start: usize) -> Option<Found> {
+pub(super) fn jwt(text: &str, start: usize) -> Option<SecretMatch> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'=');
     if !begins(text, start) || text.get(start..start + 3) != Some("eyJ") {
         return None;
@@ -56,23 +56,23 @@ pub(super) fn jwt(text: &str, start: usize) -> Option<Found> {
     let mut parts = token.split('.');
     let long = |part: Option<&str>| part.is_some_and(|part| part.len() >= 10);
     let told = long(parts.next()) && long(parts.next()) && parts.next().is_some_and(|signature| signature.len() >= 8);
-    told.then_some(Found { range: start..start + token.len(), kind: SecretKind::Token })
+    told.then_some(SecretMatch { range: start..start + token.len(), kind: SecretKind::Token })
 }
 
 /// What follows `Bearer `.
-pub(super) fn bearer(text: &str, start: usize) -> Option<Found> {
+pub(super) fn bearer(text: &str, start: usize) -> Option<SecretMatch> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._~+/=-".contains(&byte);
     let token = text.get(start..start + run(text, start, is_part))?.trim_end_matches('.');
     let digits = token.bytes().filter(u8::is_ascii_digit).count();
     let told = token.len() >= 16 && digits >= 2 && digits < token.len() && distinct(token) >= 8;
-    told.then_some(Found { range: start..start + token.len(), kind: SecretKind::Token })
+    told.then_some(SecretMatch { range: start..start + token.len(), kind: SecretKind::Token })
 }
 
 /// What follows `Authorization: Basic `.
-pub(super) fn basic(text: &str, at: Range<usize>) -> Option<Found> {
+pub(super) fn basic(text: &str, at: Range<usize>) -> Option<SecretMatch> {
     const HEADER: &str = "authorization";
     let before = text.as_bytes().get(at.start.saturating_sub(20)..at.start)?.to_ascii_lowercase();
     let named = before.windows(HEADER.len()).any(|window| window == HEADER.as_bytes());
     let length = run(text, at.end, |byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte));
-    (named && length >= 8).then_some(Found { range: at.end..at.end + length, kind: SecretKind::Token })
+    (named && length >= 8).then_some(SecretMatch { range: at.end..at.end + length, kind: SecretKind::Token })
 }

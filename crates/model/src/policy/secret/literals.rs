@@ -8,7 +8,7 @@ use aho_corasick::{Input, MatchKind};
 
 use super::assigned::{self, KEYWORDS};
 use super::vendors::{self, Vendor};
-use super::{Found, contact, link};
+use super::{SecretMatch, contact, link};
 
 /// What a literal may be the beginning of.
 pub(super) enum Literal {
@@ -69,7 +69,7 @@ impl Literals {
 
 impl Literal {
     /// The secret that stands at this literal, if one does.
-    pub(super) fn check(&self, text: &str, at: Range<usize>) -> Option<Found> {
+    pub(super) fn check(&self, text: &str, at: Range<usize>) -> Option<SecretMatch> {
         match self {
             Literal::Vendor(vendor) => vendor.check(text, at),
             Literal::Keyword => assigned::check(text, at),

@@ -16,11 +16,11 @@ use std::sync::OnceLock;
 
 pub(super) use names::Names;
 
-use crate::shape::words;
+use crate::shape::string_enum;
 pub(super) use digits::is_card;
 use literals::Literals;
 
-words! {
+string_enum! {
     /// What a secret is; its word stands in the placeholder.
     pub enum SecretKind {
         /// A key or token that a vendor issued.
@@ -48,7 +48,7 @@ words! {
 
 /// A secret, and where it stands in its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SecretMatch {
     /// The bytes it takes.
     pub range: Range<usize>,
     /// What it is.
@@ -66,7 +66,7 @@ pub struct Found {
 /// assert_eq!(found[0].kind, SecretKind::Email);
 /// assert_eq!(&text[found[0].range.clone()], "ada@example.com");
 /// ```
-pub fn scan(text: &str) -> Vec<Found> {
+pub fn scan(text: &str) -> Vec<SecretMatch> {
     let mut found = Vec::new();
     literals().each(text, |literal, range| {
         if let Some(secret) = literal.check(text, range) {
@@ -88,9 +88,9 @@ pub(super) fn placeholders(text: &str) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// The same finds in order; those that overlap are one, of the kind that stands first.
-pub(super) fn apart(mut found: Vec<Found>) -> Vec<Found> {
+pub(super) fn apart(mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
     found.sort_by_key(|secret| (secret.range.start, std::cmp::Reverse(secret.range.end), rank(secret.kind)));
-    let mut apart: Vec<Found> = Vec::with_capacity(found.len());
+    let mut apart: Vec<SecretMatch> = Vec::with_capacity(found.len());
     for secret in found {
         match apart.last_mut() {
             Some(last) if secret.range.start < last.range.end => {

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Found, SecretKind};
+use super::{SecretKind, SecretMatch};
 
 /// The names that the secrets of a session have got.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub(in crate::policy) struct Names {
     known: HashMap<(&'static str, String), usize>,
     last: HashMap<&'static str, usize>,
@@ -23,9 +23,9 @@ impl Names {
     }
 
     /// The text with a placeholder for every secret in it.
-    pub(in crate::policy) fn hide(&mut self, text: &str, found: &[Found]) -> String {
+    pub(in crate::policy) fn hide(&mut self, text: &str, found: &[SecretMatch]) -> String {
         let (mut hidden, mut from) = (String::with_capacity(text.len()), 0);
-        for Found { range, kind } in found {
+        for SecretMatch { range, kind } in found {
             hidden.push_str(text.get(from..range.start).unwrap_or_default());
             hidden.push_str(&self.placeholder(*kind, text.get(range.clone()).unwrap_or_default()));
             from = range.end;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Found, SecretKind, begins, ends, run, run_back};
+use super::{SecretKind, SecretMatch, begins, ends, run, run_back};
 
 /// Which characters follow a prefix.
 #[derive(Clone, Copy)]
@@ -82,7 +82,7 @@ pub(super) const TABLE: &[Vendor] = vendors! {
 
 impl Vendor {
     /// The key that begins here, if one does.
-    pub(super) fn check(&'static self, text: &str, at: Range<usize>) -> Option<Found> {
+    pub(super) fn check(&'static self, text: &str, at: Range<usize>) -> Option<SecretMatch> {
         let spelled = text.get(at.clone())? == self.prefix;
         if !spelled || !begins(text, at.start) {
             return None;
@@ -92,7 +92,7 @@ impl Vendor {
         let body = text.get(at.end..end)?.trim_end_matches(['.', ':', '-']);
         let end = at.end + body.len();
         let fits = (self.least..=self.most).contains(&body.len()) && (self.most == OPEN || ends(text, end));
-        (fits && is_random(body)).then_some(Found { range: at.start..end, kind: SecretKind::Key })
+        (fits && is_random(body)).then_some(SecretMatch { range: at.start..end, kind: SecretKind::Key })
     }
 }
 
@@ -106,30 +106,30 @@ fn is_random(text: &str) -> bool {
 }
 
 /// `123456789:AA…`
-pub(super) fn telegram(text: &str, colon: usize) -> Option<Found> {
+pub(super) fn telegram(text: &str, colon: usize) -> Option<SecretMatch> {
     let digits = run_back(text, colon, |byte| byte.is_ascii_digit());
     let tail = run(text, colon + 1, |byte| Class::Word.holds(byte));
     let start = colon - digits;
     let fits =
         (8..=10).contains(&digits) && tail == 35 && begins(text, start) && text.get(colon + 1..colon + 3) == Some("AA");
-    fits.then_some(Found { range: start..colon + 1 + tail, kind: SecretKind::Key })
+    fits.then_some(SecretMatch { range: start..colon + 1 + tail, kind: SecretKind::Key })
 }
 
 /// 32 hexadecimal digits and `-us12`.
-pub(super) fn mailchimp(text: &str, at: Range<usize>) -> Option<Found> {
+pub(super) fn mailchimp(text: &str, at: Range<usize>) -> Option<SecretMatch> {
     let hex = run_back(text, at.start, |byte| byte.is_ascii_hexdigit());
     let centre = run(text, at.end, |byte| byte.is_ascii_digit());
     let (start, end) = (at.start - hex, at.end + centre);
     let fits = hex == 32 && (1..=2).contains(&centre) && begins(text, start) && ends(text, end);
-    fits.then_some(Found { range: start..end, kind: SecretKind::Key })
+    fits.then_some(SecretMatch { range: start..end, kind: SecretKind::Key })
 }
 
 /// Three characters, `7Q~` or `8Q~`, and at least 31 more.
-pub(super) fn azure(text: &str, at: Range<usize>) -> Option<Found> {
+pub(super) fn azure(text: &str, at: Range<usize>) -> Option<SecretMatch> {
     let is_part = |byte: u8| Class::Dotted.holds(byte) || byte == b'~';
     let start = at.start.checked_sub(4)?;
     let head = text.get(start..at.end)?;
     let tail = run(text, at.end, is_part);
     let fits = head.bytes().all(is_part) && head.ends_with("Q~") && begins(text, start) && (30..=40).contains(&tail);
-    fits.then_some(Found { range: start..at.end + tail, kind: SecretKind::Key })
+    fits.then_some(SecretMatch { range: start..at.end + tail, kind: SecretKind::Key })
 }

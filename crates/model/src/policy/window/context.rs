@@ -1,7 +1,7 @@
 //! Windows as llm4s defines them: limits that say when, and strategies that say what goes.
 
-use super::cut::{Cutting, Instructions};
-use super::{Counting, Pairs};
+use super::cut::{Instructions, WindowCut};
+use super::{Pairs, TokenCounter};
 use crate::block::{Author, Block, Body};
 use crate::error::{Error, ErrorKind, Result};
 use crate::session::Session;
@@ -26,7 +26,7 @@ pub struct ContextWindow {
     /// What goes.
     pub strategy: Strategy,
     /// How tokens are counted.
-    pub counting: Counting,
+    pub counting: TokenCounter,
 }
 
 /// Whether system messages stay.
@@ -46,7 +46,7 @@ impl Default for ContextWindow {
             system: System::Kept,
             min_recent_turns: 3,
             strategy: Strategy::OldestFirst,
-            counting: Counting::WORDS,
+            counting: TokenCounter::WORDS,
         }
     }
 }
@@ -140,13 +140,13 @@ struct Message {
 }
 
 impl ContextWindow {
-    pub(super) fn cutting(&self, session: &Session, pairs: Pairs) -> Cutting {
+    pub(super) fn cutting(&self, session: &Session, pairs: Pairs) -> WindowCut {
         let messages = messages(session, self.counting);
         let kept =
             if self.is_exceeded(&messages) { self.kept(&messages, pairs) } else { (0..messages.len()).collect() };
         let blocks: Vec<_> =
             kept.iter().filter_map(|at| messages.get(*at)).flat_map(|message| message.blocks.clone()).collect();
-        Cutting::keeping(session, &blocks, Instructions::Counted)
+        WindowCut::keeping(session, &blocks, Instructions::Counted)
     }
 
     fn is_exceeded(&self, messages: &[Message]) -> bool {
@@ -236,7 +236,7 @@ fn from_turn<'a>(messages: &[Message], others: &'a [usize], turns: usize) -> &'a
     others.get(from..).unwrap_or_default()
 }
 
-fn messages(session: &Session, counting: Counting) -> Vec<Message> {
+fn messages(session: &Session, counting: TokenCounter) -> Vec<Message> {
     let mut messages: Vec<(u32, Message)> = Vec::new();
     for (turn, index, block) in session.in_message_order() {
         let tokens = tokens_of(block, counting);
@@ -260,9 +260,9 @@ fn messages(session: &Session, counting: Counting) -> Vec<Message> {
 }
 
 /// By words calls do not count, as llm4s has it.
-fn tokens_of(block: &Block, counting: Counting) -> u64 {
+fn tokens_of(block: &Block, counting: TokenCounter) -> u64 {
     match block.body {
-        Body::ToolCall(_) | Body::Reasoning(_) if counting == Counting::WORDS => 0,
+        Body::ToolCall(_) | Body::Reasoning(_) if counting == TokenCounter::WORDS => 0,
         _ => counting.block(block),
     }
 }

@@ -23,27 +23,28 @@ pub(super) enum Instructions {
 }
 
 /// For every block whether it stays.
-pub(super) struct Cutting {
+pub(super) struct WindowCut {
     kept: Vec<Vec<bool>>,
     /// The first turn that stays as a turn, where turns are what is counted; what is kept of earlier ones moves to it.
     from: usize,
 }
 
-impl Cutting {
+impl WindowCut {
     /// Keeps the blocks for which this holds.
-    pub(super) fn of(session: &Session, keeps: impl Fn(usize, &Block) -> bool) -> Cutting {
+    pub(super) fn of(session: &Session, keeps: impl Fn(usize, &Block) -> bool) -> WindowCut {
         let turn = |(index, turn): (usize, &Turn)| turn.blocks.iter().map(|block| keeps(index, block)).collect();
-        Cutting { kept: session.turns.iter().enumerate().map(turn).collect(), from: 0 }
+        WindowCut { kept: session.turns.iter().enumerate().map(turn).collect(), from: 0 }
     }
 
     /// Keeps the turns from this one on, and the instructions of those before.
-    pub(super) fn from_turn(session: &Session, from: usize) -> Cutting {
-        Cutting { from, ..Cutting::of(session, |turn, block| turn >= from || is_instruction(block)) }
+    pub(super) fn from_turn(session: &Session, from: usize) -> WindowCut {
+        WindowCut { from, ..WindowCut::of(session, |turn, block| turn >= from || is_instruction(block)) }
     }
 
     /// Keeps these blocks, and instructions where they do not count.
-    pub(super) fn keeping(session: &Session, kept: &[(usize, usize)], instructions: Instructions) -> Cutting {
-        let mut cutting = Cutting::of(session, |_, block| instructions == Instructions::Kept && is_instruction(block));
+    pub(super) fn keeping(session: &Session, kept: &[(usize, usize)], instructions: Instructions) -> WindowCut {
+        let mut cutting =
+            WindowCut::of(session, |_, block| instructions == Instructions::Kept && is_instruction(block));
         for (turn, block) in kept {
             cutting.set(*turn, *block, true);
         }

@@ -1,6 +1,6 @@
 //! What redaction hides, and what it leaves.
 
-use turnkeep_model::policy::{Hidden, Pipeline, Policy, Redact};
+use turnkeep_model::policy::{Pipeline, Policy, Redact, RedactTarget};
 use turnkeep_model::{
     Archive, Author, Block, Body, CallId, Journal, Json, LossKind, Reasoning, Session, Text, ToolCall, ToolResult,
     Turn, json,
@@ -27,7 +27,7 @@ fn parse(text: &str) -> Json {
     json::parse(text).unwrap().into_json()
 }
 
-fn hidden(session: &mut Session, hidden: Hidden) -> Vec<String> {
+fn hidden(session: &mut Session, hidden: RedactTarget) -> Vec<String> {
     Redact::new([hidden]).apply(session).unwrap().into_iter().map(|loss| loss.at).collect()
 }
 
@@ -42,7 +42,7 @@ fn equal_secrets_get_equal_placeholders() {
         Block::text(Author::Assistant, "grace@example.org, then ada@example.com"),
     ]);
 
-    hidden(&mut session, Hidden::Secrets);
+    hidden(&mut session, RedactTarget::Secrets);
 
     assert_eq!(text(&session, 0), "[email-1] and [email-2]");
     assert_eq!(text(&session, 1), "[email-2], then [email-1]");
@@ -53,7 +53,7 @@ fn a_placeholder_is_never_given_to_a_second_secret() {
     let mut session =
         of(vec![Block::text(Author::User, "[email-1] wrote"), Block::text(Author::User, "so did ada@example.com")]);
 
-    hidden(&mut session, Hidden::Secrets);
+    hidden(&mut session, RedactTarget::Secrets);
 
     assert_eq!(text(&session, 1), "so did [email-2]");
 }
@@ -64,7 +64,7 @@ fn arguments_stay_json_and_their_escapes_hide_nothing() {
         r#"{"to":"a\nada@example.com","pay":4111111111111111,"at":"grace\u0040example.org","password":"hunter2!"}"#,
     )]);
 
-    let told = hidden(&mut session, Hidden::Secrets);
+    let told = hidden(&mut session, RedactTarget::Secrets);
 
     let Body::ToolCall(call) = &session.turns[0].blocks[0].body else { panic!("a call") };
     assert_eq!(call.arguments, r#"{"to":"a\n[email-1]","pay":"[card-1]","at":"[email-2]","password":"[s1]"}"#);
@@ -103,7 +103,7 @@ fn every_corner_of_a_session_is_looked_into() {
     archive.extra.part_mut("f").fields.set("x", MAIL);
     archive.journal = Some(Box::new(Journal::of(&session)));
 
-    let losses = Pipeline::new().redact(Redact::new([Hidden::Secrets])).apply_to(&mut archive).unwrap();
+    let losses = Pipeline::new().redact(Redact::new([RedactTarget::Secrets])).apply_to(&mut archive).unwrap();
 
     let left = format!("{}{:?}", archive.to_json(json::Layout::Compact), archive.journal);
     assert!(!left.contains(MAIL), "{left}");
@@ -124,7 +124,7 @@ fn a_signature_goes_with_the_thought_it_signed() {
     let mut session = of(vec![Block::new(Author::Assistant, thought), Block::new(Author::Assistant, other.clone())]);
     session.turns[0].blocks[0].extra.part_mut("anthropic.messages").fields.set("cache_control", "x");
 
-    let losses = Redact::new([Hidden::Secrets]).apply(&mut session).unwrap();
+    let losses = Redact::new([RedactTarget::Secrets]).apply(&mut session).unwrap();
 
     let told: Vec<_> = losses.iter().map(|loss| (loss.kind, loss.at.as_str())).collect();
     assert_eq!(
@@ -147,7 +147,7 @@ fn tool_calls_are_reduced_to_id_and_name_wherever_they_stand() {
         "parts":[{"functionCall":{"name":"f","args":{"q":"marker"}}}]}"#,
     );
 
-    let told = hidden(&mut session, Hidden::ToolArgs);
+    let told = hidden(&mut session, RedactTarget::ToolArgs);
 
     assert!(!Archive::from(session.clone()).to_json(json::Layout::Compact).contains("marker"));
     assert!(
@@ -164,7 +164,7 @@ fn results_are_left_out_wherever_they_stand() {
         "b":[{"role":"tool","tool_call_id":"c1","content":"marker"}],"c":{"toolResult":{"content":[{"text":"marker"}]}}}"#,
     );
 
-    hidden(&mut session, Hidden::ToolResults);
+    hidden(&mut session, RedactTarget::ToolResults);
 
     assert!(!Archive::from(session.clone()).to_json(json::Layout::Compact).contains("marker"));
     let Body::ToolResult(long) = &session.turns[0].blocks[1].body else { panic!("a result") };
@@ -178,7 +178,7 @@ fn encrypted_content_is_hidden_at_any_depth_and_the_turn_is_marked() {
     let raw = parse(r#"{"items":[{"encrypted_content":"0123456789abcdef"}]}"#);
     let mut session = of(vec![Block::new(Author::Assistant, Body::Other { kind: "x".into(), raw })]);
 
-    let told = hidden(&mut session, Hidden::EncryptedContent);
+    let told = hidden(&mut session, RedactTarget::EncryptedContent);
 
     let turn = &session.turns[0];
     assert_eq!(told, ["turns[0].blocks[0].raw.items[0].encrypted_content"]);

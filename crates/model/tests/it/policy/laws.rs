@@ -1,8 +1,8 @@
 //! What holds for every policy over generated sessions.
 
 use proptest::prelude::*;
-use turnkeep_model::policy::tokens::Counting;
-use turnkeep_model::policy::{Content, Hidden, Pipeline, Policy, Redact, Truncate, Unit, Window};
+use turnkeep_model::policy::tokens::TokenCounter;
+use turnkeep_model::policy::{Content, Pipeline, Policy, Redact, RedactTarget, Truncate, Unit, Window};
 use turnkeep_model::{Archive, Block, Body, CallId, Session, diff, json::Layout};
 use turnkeep_testkit::{for_all, generate};
 
@@ -34,12 +34,12 @@ fn planted(mut session: Session) -> Session {
 
 fn redactions() -> Vec<Redact> {
     vec![
-        Redact::new([Hidden::EncryptedContent]),
-        Redact::new([Hidden::ToolArgs]),
-        Redact::new([Hidden::ToolResults]),
-        Redact::new([Hidden::Secrets]),
+        Redact::new([RedactTarget::EncryptedContent]),
+        Redact::new([RedactTarget::ToolArgs]),
+        Redact::new([RedactTarget::ToolResults]),
+        Redact::new([RedactTarget::Secrets]),
         Redact::new([]).with_pattern("[a-c]+|weather").unwrap(),
-        Redact::new(Hidden::ALL.iter().copied()).with_pattern("Paris").unwrap(),
+        Redact::new(RedactTarget::ALL.iter().copied()).with_pattern("Paris").unwrap(),
     ]
 }
 
@@ -55,7 +55,7 @@ fn truncations() -> Vec<Truncate> {
 fn windows() -> Vec<Window> {
     let counts = [0, 1, 2, 5];
     let units = counts.iter().flat_map(|count| Unit::ALL.iter().map(|unit| Window::last(*count, *unit)));
-    units.chain([Window::tokens(10, Counting::ESTIMATE), Window::tokens(60, Counting::ESTIMATE)]).collect()
+    units.chain([Window::tokens(10, TokenCounter::ESTIMATE), Window::tokens(60, TokenCounter::ESTIMATE)]).collect()
 }
 
 /// The mark that says what the losses say.
@@ -118,7 +118,9 @@ fn policies_do_nothing_the_second_time() {
 #[test]
 fn nothing_grows_but_by_a_suffix() {
     for_all(CASES, &told(), |session| {
-        for redact in [Hidden::ToolArgs, Hidden::ToolResults, Hidden::Secrets].map(|hidden| Redact::new([hidden])) {
+        for redact in [RedactTarget::ToolArgs, RedactTarget::ToolResults, RedactTarget::Secrets]
+            .map(|hidden| Redact::new([hidden]))
+        {
             let mut after = session.clone();
             losses(&redact, &mut after);
             prop_assert!(size(&after) <= size(&session));
@@ -229,7 +231,7 @@ fn a_pipeline_tells_places_of_the_session_it_was_given() {
         let session = distinct(planted(session));
         let pipeline = Pipeline::new()
             .window(Window::last(2, Unit::Turns))
-            .redact(Redact::new([Hidden::Secrets]))
+            .redact(Redact::new([RedactTarget::Secrets]))
             .truncate(Truncate::to(8));
         let mut after = session.clone();
         let losses = pipeline.apply(&mut after).unwrap();

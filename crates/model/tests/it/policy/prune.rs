@@ -1,6 +1,6 @@
 //! Windows as llm4s defines them, with the numbers that its code gives.
 
-use turnkeep_model::policy::tokens::Counting;
+use turnkeep_model::policy::tokens::TokenCounter;
 use turnkeep_model::policy::{Adaptive, ContextWindow, Policy, Strategy, System, Unit, Window};
 use turnkeep_model::{Author, Block, CallId, Session, Text, ToolCall, ToolResult, Turn};
 
@@ -132,7 +132,7 @@ fn an_adaptive_window_keeps_what_fits_its_budget() {
 
     let losses = Window::context(config(Strategy::Adaptive(adaptive))).apply(&mut reduced).unwrap();
 
-    assert_eq!(Counting::WORDS.block(&long.turns[0].blocks[0]), 130);
+    assert_eq!(TokenCounter::WORDS.block(&long.turns[0].blocks[0]), 130);
     assert_eq!((reduced.turns.len(), losses.len()), (7, 23), "seven times 130 tokens fit into 1000");
 }
 

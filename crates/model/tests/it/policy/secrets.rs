@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use turnkeep_model::policy::{Found, SecretKind, scan};
+use turnkeep_model::policy::{SecretKind, SecretMatch, scan};
 
 /// How often every shape is filled.
 const ROUNDS: usize = 40;
@@ -157,7 +157,7 @@ const FRAMES: &[(&str, &str)] = &[
 ];
 
 /// Whether some of the secrets found is of this kind and stands where the shape was put.
-fn is_found(found: &[Found], kind: SecretKind, at: std::ops::Range<usize>) -> bool {
+fn is_found(found: &[SecretMatch], kind: SecretKind, at: std::ops::Range<usize>) -> bool {
     found.iter().any(|secret| secret.kind == kind && secret.range.start < at.end && at.start < secret.range.end)
 }
 

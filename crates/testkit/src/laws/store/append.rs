@@ -198,7 +198,7 @@ pub async fn five_megabytes_are_stored(store: &dyn Store) {
 
 /// What was acknowledged is there when the store is opened again.
 pub async fn survives_reopen(home: &Home) {
-    if home.driver.keeps == Keeps::WhileOpen {
+    if home.keeps() == Keeps::WhileOpen {
         return;
     }
     let session = id("s");

@@ -118,7 +118,7 @@ async fn left(store: &dyn Store) -> Vec<String> {
 pub async fn retention_keeps_what_is_changed_meanwhile(home: &Home) {
     const SESSIONS: u64 = 60;
     let (store, other) = (home.open(), home.open());
-    let Some(maintenance) = store.maintenance().filter(|_| home.driver.keeps == Keeps::Forever) else {
+    let Some(maintenance) = store.maintenance().filter(|_| home.keeps() == Keeps::Forever) else {
         return;
     };
     for n in 0..SESSIONS {

@@ -15,7 +15,7 @@ use super::script::{batch, id, said};
 use crate::home::Home;
 
 pub(super) fn claim(worker: &str, time: Duration) -> Claim {
-    Claim { worker: worker.to_owned(), run: RunId::new(format!("run-{worker}")), time, process: None }
+    Claim::new(worker, RunId::new(format!("run-{worker}")), time)
 }
 
 /// Appends the beginning of a session that waits for someone to run it.
@@ -46,6 +46,30 @@ pub async fn released_leases_are_not_renewed(store: &dyn Store) {
     leases.release(&lease).await.expect("release");
     assert_eq!(leases.renew(&lease, minute).await.expect_err("it is another's").kind(), ErrorKind::Conflict);
     assert_eq!(leases.renew(&next, minute).await.expect("renew").token, next.token);
+}
+
+/// A worker that names labels gets only sessions that carry all of them.
+pub async fn claims_follow_labels(store: &dyn Store) {
+    let Some(leases) = store.leases() else {
+        return;
+    };
+    for (name, tags) in
+        [("plain", &[][..]), ("mail", &[("queue", "mail")]), ("urgent", &[("queue", "mail"), ("now", "")])]
+    {
+        let tags = tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let status = Some(Status::InProgress(Default::default()));
+        let waiting = SessionChanged { status, tags: Some(tags), ..SessionChanged::default() };
+        store.append(&id(name), Seq::START, &batch(Seq::START, vec![waiting.into()])).await.expect("append");
+    }
+    let minute = Duration::from_secs(60);
+    let next = async |claim: Claim| leases.claim_next(&claim).await.expect("claim").map(|lease| lease.session);
+    let mail = || claim("one", minute).with_tag("queue", Some("mail"));
+
+    assert_eq!(next(claim("one", minute).with_tag("queue", Some("bills"))).await, None);
+    assert_eq!(next(mail().with_tag("now", None)).await, Some(id("urgent")));
+    assert_eq!(next(mail()).await, Some(id("mail")));
+    assert_eq!(next(mail()).await, None);
+    assert_eq!(next(claim("two", minute)).await, Some(id("plain")));
 }
 
 /// A lease that has run out, and that nobody took, can be held on to.

@@ -10,7 +10,7 @@ use turnkeep_store::{Condensed, ErrorKind, Imported, Query, Sort, Store, StoreEx
 use super::script::{id, said, talk};
 use crate::generate;
 use crate::home::Home;
-use crate::run::for_all;
+use crate::property::for_all;
 
 /// Loading gives the fold of the journal, and its ledger.
 pub async fn load_is_the_fold(store: &dyn Store) {

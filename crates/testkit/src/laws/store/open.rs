@@ -9,7 +9,7 @@ use crate::home::Home;
 
 /// What is appended through one opening of a store is there for every other, and stays when that one is closed.
 pub async fn openings_are_one_store(home: &Home) {
-    if home.driver.keeps == Keeps::WhileOpen {
+    if home.keeps() == Keeps::WhileOpen {
         return;
     }
     let (session, fork) = (id("s"), id("fork"));

@@ -1,9 +1,9 @@
 //! The table of laws of stores, and the tests that run it.
 
 use pollster::block_on;
-use turnkeep_store::url::DRIVERS;
+use turnkeep_store::url::{DRIVERS, Keeps};
 
-use crate::home::Home;
+use crate::home::{Home, OpenOwn};
 
 /// A law with its name.
 pub struct StoreLaw {
@@ -27,6 +27,18 @@ macro_rules! laws {
                     fn $law() {
                         $crate::laws::store::check(stringify!($law), $d scheme);
                     })*
+                })*
+            };
+        }
+
+        /// A test of every law of stores for a store of your own: whether it keeps what is stored when it is closed, and
+        /// how it is opened in a folder.
+        #[macro_export]
+        macro_rules! own_store_laws {
+            ($d keeps:expr, $d open:expr) => {
+                $(#[test]
+                fn $law() {
+                    $crate::laws::store::check_own(stringify!($law), $d keeps, $d open);
                 })*
             };
         }
@@ -83,6 +95,7 @@ laws! { $ [
     retention_keeps_what_is_changed_meanwhile = |home| block_on(super::retention_keeps_what_is_changed_meanwhile(home)),
     retention_keeps_what_is_held = |home| block_on(super::retention_keeps_what_is_held(home)),
     released_leases_are_not_renewed = on_store!(released_leases_are_not_renewed),
+    claims_follow_labels = on_store!(claims_follow_labels),
     leases_that_nobody_took_are_renewed = on_store!(leases_that_nobody_took_are_renewed),
     claims_go_to_one_worker_each = |home| block_on(super::claims_go_to_one_worker_each(home)),
     a_session_has_one_worker_at_a_time = |home| block_on(super::a_session_has_one_worker_at_a_time(home)),
@@ -92,8 +105,14 @@ laws! { $ [
     hits_show_the_words_where_they_stand = on_store!(hits_show_the_words_where_they_stand),
     what_is_deleted_is_found_no_more = on_store!(what_is_deleted_is_found_no_more),
     any_text_can_be_searched_for = on_store!(any_text_can_be_searched_for),
-    every_operation_leaves_a_sound_store = on_store!(every_operation_leaves_a_sound_store),
-    lines_without_a_sum_come_back = on_store!(lines_without_a_sum_come_back),
+    followers_are_told_of_every_append = super::followers_are_told_of_every_append,
+    no_wake_up_is_lost = super::no_wake_up_is_lost,
+    forks_and_deletions_are_told = super::forks_and_deletions_are_told,
+    others_wake_nobody = super::others_wake_nobody,
+    following_ends_with_the_store = super::following_ends_with_the_store,
+    chunks_reach_other_openings = super::chunks_reach_other_openings,
+    every_operation_leaves_an_intact_store = on_store!(every_operation_leaves_an_intact_store),
+    lines_without_a_checksum_come_back = on_store!(lines_without_a_checksum_come_back),
 ] }
 
 /// Checks the law `name` for a new store of one driver.
@@ -106,6 +125,15 @@ pub fn check(name: &str, scheme: &str) {
         Some(reason) => eprintln!("skipped: {scheme} ({reason})"),
         None => (law.check)(&Home::new(scheme)),
     }
+}
+
+/// Checks the law `name` for a new store of your own.
+///
+/// # Panics
+/// Where it does not hold, or where there is no such law.
+pub fn check_own(name: &str, keeps: Keeps, open: OpenOwn) {
+    let law = STORE_LAWS.iter().find(|law| law.name == name).expect("a law of the table");
+    (law.check)(&Home::own(keeps, open));
 }
 
 /// Checks that `tested` names every driver.

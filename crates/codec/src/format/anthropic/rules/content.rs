@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use turnkeep_model::json::{Node, Text, Value};
 
-use super::super::lint::{error, warning};
-use crate::wire::rule::{Evidence, Found, Rule, items};
-use crate::wire::view::{Block, Message, View};
+use crate::lint::rule::{Evidence, Hit, Rule, error, warning};
+use crate::lint::two_sides;
+use crate::lint::view::{Block, Message, RequestView, items};
 
-pub(in super::super) static RULES: &[Rule] = &[
+pub(super) static RULES: &[Rule] = &[
     error(
         "AN-SHAPE",
         Evidence::Answer("messages.0: Input does not match the expected shape."),
@@ -59,7 +59,7 @@ pub(in super::super) static RULES: &[Rule] = &[
             "older documentation: the first message is the user's; recorded requests were accepted without",
         ),
         "begin with the user; newer models do not insist",
-        first,
+        two_sides::first,
     ),
     error(
         "AN-URL",
@@ -70,37 +70,36 @@ pub(in super::super) static RULES: &[Rule] = &[
 ];
 
 /// A block names its kind.
-pub(in super::super) fn kinds<'b, 'a>(block: &'b Node<'a>, found: &mut dyn FnMut(Cow<'b, str>, &'b Node<'a>)) {
-    found(block.get_str("type").unwrap_or_default(), block);
+pub(super) fn kinds<'b, 'a>(_: &'static str, block: &'b Node<'a>, found: &mut dyn FnMut(Cow<'b, str>, &'b Node<'a>)) {
+    if block.is_object() {
+        found(block.get_str("type").unwrap_or_default(), block);
+    }
 }
 
-fn shape(view: &View<'_, '_>) -> Found {
+fn shape(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let mut found = Vec::new();
-    for (index, message) in view.messages.iter().enumerate() {
+    for message in &view.messages {
         let content = message.content;
         if !matches!(&*message.role, "user" | "assistant" | "system") {
-            found.push((format!("messages[{index}]"), "it is no message of the user or the assistant".to_owned()));
+            found.push(message.hit("", "it is no message of the user or the assistant"));
         } else if !content.is_some_and(|content| matches!(content.value, Value::Text(_) | Value::Array(_))) {
-            found.push((format!("messages[{index}].content"), "it is neither text nor blocks".to_owned()));
+            found.push(message.hit("content", "it is neither text nor blocks"));
         }
     }
-    if view.messages.is_empty() {
-        found.push(("messages".to_owned(), "there is no message".to_owned()));
-    }
+    found.extend(RequestView::hit_if(view.messages.is_empty(), "messages", "there is no message"));
     found
 }
 
-fn no_content(view: &View<'_, '_>) -> Found {
+fn no_content(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let is_empty = |message: &Message<'_, '_>| match message.content.map(|content| &content.value) {
         Some(Value::Array(items)) => items.is_empty(),
         Some(Value::Text(text)) => text.is_empty(),
         _ => false,
     };
     let is_last_answer =
-        |index: usize, message: &Message<'_, '_>| index + 1 == view.messages.len() && message.role == "assistant";
-    let found = view.messages.iter().enumerate();
-    let found = found.filter(|(index, message)| is_empty(message) && !is_last_answer(*index, message));
-    found.map(|(index, _)| (format!("messages[{index}].content"), "it is empty".to_owned())).collect()
+        |message: &Message<'_, '_>| message.index + 1 == view.messages.len() && message.is("assistant");
+    let empty = view.messages.iter().filter(|message| is_empty(message) && !is_last_answer(message));
+    empty.map(|message| message.hit("content", "it is empty")).collect()
 }
 
 fn text_of<'b, 'a>(block: &'b Node<'a>) -> Option<&'b Text<'a>> {
@@ -114,33 +113,33 @@ fn is_empty_text(block: &Node<'_>) -> bool {
     text_of(block).is_some_and(Text::is_empty)
 }
 
-fn empty_text(view: &View<'_, '_>) -> Found {
-    let what = || "the text is empty".to_owned();
+fn empty_text(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let what = "the text is empty";
     let empty = view.of_kind("text").filter(|block| is_empty_text(block.node));
-    let mut found: Vec<_> = empty.map(|block| (block.place.to_string(), what())).collect();
+    let mut found: Vec<_> = empty.map(|block| block.hit("", what)).collect();
     for block in view.of_kind("tool_result") {
         let parts = items(block.node, "content").iter().enumerate().filter(|(_, part)| is_empty_text(part));
-        found.extend(parts.map(|(part, _)| (format!("{}.content[{part}]", block.place), what())));
+        found.extend(parts.map(|(part, _)| block.hit(&format!("content[{part}]"), what)));
     }
     found
 }
 
 /// The texts of a message.
-fn texts<'v, 'a>(view: &'v View<'_, 'a>, message: &'v Message<'_, 'a>) -> impl Iterator<Item = &'v Text<'a>> {
+fn texts<'v, 'a>(view: &'v RequestView<'_, 'a>, message: &'v Message<'_, 'a>) -> impl Iterator<Item = &'v Text<'a>> {
     let whole = message.content.and_then(Node::as_text);
     let blocks = view.blocks_of(message).iter().filter(|block| block.kind == "text");
     whole.into_iter().chain(blocks.filter_map(|block| block.node.get("text")?.as_text()))
 }
 
-fn blank_text(view: &View<'_, '_>) -> Found {
+fn blank_text(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let is_blank = |message: &Message<'_, '_>| {
         texts(view, message).all(Text::is_blank) && texts(view, message).any(|text| !text.is_empty())
     };
-    let blank = view.messages.iter().enumerate().filter(|(_, message)| is_blank(message));
-    blank.map(|(index, _)| (format!("messages[{index}].content"), "all its text is white space".to_owned())).collect()
+    let blank = view.messages.iter().filter(|message| is_blank(message));
+    blank.map(|message| message.hit("content", "all its text is white space")).collect()
 }
 
-fn trailing_space(view: &View<'_, '_>) -> Found {
+fn trailing_space(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let Some(last) = view.messages.last().filter(|last| last.role == "assistant") else {
         return Vec::new();
     };
@@ -150,40 +149,30 @@ fn trailing_space(view: &View<'_, '_>) -> Found {
         _ => None,
     };
     let ends = text.is_some_and(|text| text.to_str_lossy().ends_with(char::is_whitespace));
-    let at = format!("messages[{}].content", view.messages.len().saturating_sub(1));
-    ends.then(|| (at, "the last answer ends in white space".to_owned())).into_iter().collect()
+    ends.then(|| last.hit("content", "the last answer ends in white space")).into_iter().collect()
 }
 
-fn unsigned(view: &View<'_, '_>) -> Found {
+fn unsigned(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let lacks = |block: &Node<'_>, key: &str| block.get(key).and_then(Node::as_text).is_none_or(Text::is_empty);
     let thinking = view.of_kind("thinking").filter(|block| lacks(block.node, "signature"));
     let redacted = view.of_kind("redacted_thinking").filter(|block| lacks(block.node, "data"));
-    thinking.chain(redacted).map(|block| (block.place.to_string(), "thinking has no signature".to_owned())).collect()
+    thinking.chain(redacted).map(|block| block.hit("", "thinking has no signature")).collect()
 }
 
-pub(super) fn is_thinking(block: &Block<'_, '_>) -> bool {
-    matches!(&*block.kind, "thinking" | "redacted_thinking")
-}
-
-fn thinking_role(view: &View<'_, '_>) -> Found {
+fn thinking_role(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let thinking = view.of_kind("thinking").chain(view.of_kind("redacted_thinking"));
     thinking
         .filter(|block| view.role_of(block) == "user")
-        .map(|block| (block.place.to_string(), "only the assistant thinks".to_owned()))
+        .map(|block| block.hit("", "only the assistant thinks"))
         .collect()
 }
 
-fn first(view: &View<'_, '_>) -> Found {
-    let wrong = view.messages.first().is_some_and(|first| first.role == "assistant");
-    wrong.then(|| ("messages[0].role".to_owned(), "the assistant speaks first".to_owned())).into_iter().collect()
-}
-
 /// Other hosts of these models read nothing from addresses.
-fn url_sources(view: &View<'_, '_>) -> Found {
+fn url_sources(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let is_hosted = view.body.get_str("anthropic_version").is_some_and(|version| version.starts_with("bedrock"));
     let by_url = |block: &&Block<'_, '_>| {
         block.node.get("source").and_then(|source| source.get_str("type")).as_deref() == Some("url")
     };
     let blocks = view.of_kind("image").chain(view.of_kind("document")).filter(|_| is_hosted).filter(by_url);
-    blocks.map(|block| (format!("{}.source", block.place), "it is to be read from an address".to_owned())).collect()
+    blocks.map(|block| block.hit("source", "it is to be read from an address")).collect()
 }

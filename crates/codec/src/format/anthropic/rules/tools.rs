@@ -1,14 +1,11 @@
 //! Rules on calls, results and tools.
 
-use std::ops::Range;
-
 use turnkeep_model::json::Node;
 
-use super::super::lint::{error, warning};
-use crate::wire::rule::{Evidence, Found, Rule, items};
-use crate::wire::view::{Block, Message, Place, View, missing, repeated};
+use crate::lint::rule::{Evidence, Hit, Rule, error, warning};
+use crate::lint::view::{Block, BlockPlace, Message, RequestView, Run, hits, items, missing, repeated};
 
-pub(in super::super) static RULES: &[Rule] = &[
+pub(super) static RULES: &[Rule] = &[
     error(
         "AN-DANGLING",
         Evidence::Answer(
@@ -110,7 +107,7 @@ pub(in super::super) static RULES: &[Rule] = &[
 ];
 
 /// The field that names the call of a block.
-pub(in super::super) fn call_key(kind: &str) -> Option<&'static str> {
+pub(super) fn call_key(kind: &str) -> Option<&'static str> {
     match kind {
         "tool_use" => Some("id"),
         "tool_result" => Some("tool_use_id"),
@@ -118,122 +115,81 @@ pub(in super::super) fn call_key(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// One side's messages in a row: the vendor takes them as one.
-struct Run<'v, 'b, 'a> {
-    role: &'v str,
-    view: &'v View<'b, 'a>,
-    /// The place of the first one.
-    first: usize,
-    messages: &'v [Message<'b, 'a>],
-}
-
-/// The runs of a request. System text between messages counts for none.
-fn runs<'v, 'b, 'a>(view: &'v View<'b, 'a>) -> Vec<Run<'v, 'b, 'a>> {
-    let mut runs: Vec<(&'v str, Range<usize>)> = Vec::with_capacity(view.messages.len());
-    for (index, message) in view.messages.iter().enumerate().filter(|(_, message)| speaks(message)) {
-        match runs.last_mut() {
-            Some((role, messages)) if *role == message.role => messages.end = index + 1,
-            _ => runs.push((&message.role, index..index + 1)),
-        }
-    }
-    let messages = |range: Range<usize>| view.messages.get(range).unwrap_or_default();
-    let run = |(role, range): (&'v str, Range<usize>)| {
-        let first = range.start;
-        Run { role, view, first, messages: messages(range) }
-    };
-    runs.into_iter().map(run).collect()
-}
-
-fn is_text(content: &Node<'_>) -> bool {
-    content.as_text().is_some_and(|text| !text.is_empty())
-}
-
-/// Whether a message is of a side.
+/// Whether a message is of a side. System text between messages counts for none.
 fn speaks(message: &Message<'_, '_>) -> bool {
     !matches!(&*message.role, "" | "system")
 }
 
-type Id<'v> = (Place, &'v str);
-
-impl<'v, 'b, 'a> Run<'v, 'b, 'a> {
-    fn blocks(&self) -> impl Iterator<Item = &'v Block<'b, 'a>> + use<'v, 'b, 'a> {
-        let view = self.view;
-        self.messages.iter().filter(|message| speaks(message)).flat_map(|message| view.blocks_of(message))
-    }
-
-    fn ids(&self, kind: &'static str) -> impl Iterator<Item = Id<'v>> + use<'v, 'b, 'a> {
-        let ours = self.blocks().filter(move |block| block.kind == kind);
-        ours.filter_map(move |block| Some((block.place, block.call.as_deref()?)))
-    }
-
-    /// The messages that are nothing but text behind a message with a call.
-    fn late_texts(&self) -> impl Iterator<Item = String> {
-        let (view, first) = (self.view, self.first);
-        let calls =
-            move |message: &Message<'b, 'a>| view.blocks_of(message).iter().any(|block| block.kind == "tool_use");
-        let behind = self.messages.iter().enumerate().skip_while(move |(_, message)| !calls(message)).skip(1);
-        let texts = behind.filter(|(_, message)| speaks(message) && message.content.is_some_and(is_text));
-        texts.map(move |(index, _)| format!("messages[{}].content", first + index))
-    }
-
-    fn calls(&self) -> impl Iterator<Item = Id<'v>> + use<'v, 'b, 'a> {
-        self.ids("tool_use")
-    }
-
-    fn results(&self) -> impl Iterator<Item = Id<'v>> + use<'v, 'b, 'a> {
-        self.ids("tool_result")
-    }
+fn runs<'v, 'b, 'a>(view: &'v RequestView<'b, 'a>) -> Vec<Run<'v, 'b, 'a>> {
+    view.runs(speaks, |_| false)
 }
 
-fn told(places: Vec<Place>, what: &str) -> impl Iterator<Item = (String, String)> {
-    places.into_iter().map(move |place| (place.to_string(), what.to_owned()))
+fn calls<'v>(run: &Run<'v, '_, '_>) -> impl Iterator<Item = (BlockPlace, &'v str)> {
+    run.ids("tool_use")
 }
 
-fn dangling(view: &View<'_, '_>) -> Found {
+fn results<'v>(run: &Run<'v, '_, '_>) -> impl Iterator<Item = (BlockPlace, &'v str)> {
+    run.ids("tool_result")
+}
+
+/// The messages of a run that are nothing but text behind a message with a call.
+fn late_texts(run: &Run<'_, '_, '_>) -> Vec<Hit> {
+    let calls = |message: &Message<'_, '_>| {
+        items(message.node, "content")
+            .iter()
+            .any(|block| block.get("type").and_then(Node::as_text).is_some_and(|kind| kind.is("tool_use")))
+    };
+    let is_text = |content: &Node<'_>| content.as_text().is_some_and(|text| !text.is_empty());
+    let behind = run.messages().skip_while(|message| !calls(message)).skip(1);
+    let texts = behind.filter(|message| message.content.is_some_and(is_text));
+    texts.map(|message| message.hit("content", "text follows a call of the message before")).collect()
+}
+
+fn dangling(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let runs = runs(view);
     let mut found = Vec::new();
     for (index, run) in runs.iter().enumerate().filter(|(_, run)| run.role == "assistant") {
-        let answered = runs.get(index + 1).into_iter().flat_map(Run::results).map(|(_, id)| id);
-        let open = missing(run.calls(), answered);
-        found.extend(told(open, "the call has no result in the next message"));
+        let answered = runs.get(index + 1).into_iter().flat_map(results).map(|(_, id)| id);
+        let open = missing(calls(run), answered);
+        found.extend(hits(open, "the call has no result in the next message"));
     }
     found
 }
 
-fn orphan(view: &View<'_, '_>) -> Found {
+fn orphan(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let runs = runs(view);
     let mut found = Vec::new();
     for (index, run) in runs.iter().enumerate().filter(|(_, run)| run.role == "user") {
         let before = index.checked_sub(1).and_then(|before| runs.get(before));
-        let lost = missing(run.results(), before.into_iter().flat_map(Run::calls).map(|(_, id)| id));
-        found.extend(told(lost, "it answers no call of the message before"));
+        let lost = missing(results(run), before.into_iter().flat_map(calls).map(|(_, id)| id));
+        found.extend(hits(lost, "it answers no call of the message before"));
     }
     found
 }
 
-fn repeated_result(view: &View<'_, '_>) -> Found {
-    let again = runs(view).into_iter().flat_map(|run| repeated(run.results()));
-    told(again.collect(), "the call has another result already").collect()
+fn repeated_result(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let again = runs(view).into_iter().flat_map(|run| repeated(results(&run)));
+    hits(again.collect(), "the call has another result already").collect()
 }
 
-fn repeated_id(view: &View<'_, '_>) -> Found {
-    let again = runs(view).into_iter().flat_map(|run| repeated(run.calls()));
-    told(again.collect(), "another call of the message has this id").collect()
+fn repeated_id(view: &RequestView<'_, '_>) -> Vec<Hit> {
+    let again = runs(view).into_iter().flat_map(|run| repeated(calls(&run)));
+    hits(again.collect(), "another call of the message has this id").collect()
 }
 
-fn repeated_over_turns(view: &View<'_, '_>) -> Found {
+fn repeated_over_turns(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let speaks = |block: &&Block<'_, '_>| view.messages.get(block.place.message).is_some_and(speaks);
     let calls = view.of_kind("tool_use").filter(speaks);
     let again = repeated(calls.filter_map(|block| Some((block.place, block.call.as_deref()?))));
-    told(again, "another call of the history has this id").collect()
+    hits(again, "another call of the history has this id").collect()
 }
 
-fn text_after(view: &View<'_, '_>) -> Found {
+fn text_after(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let mut found = Vec::new();
     for run in runs(view).iter().filter(|run| run.role == "assistant") {
         let late = run.blocks().skip_while(|block| block.kind != "tool_use").filter(|block| block.kind == "text");
-        found.extend(late.map(|block| (block.place.to_string(), "text follows a call".to_owned())));
-        found.extend(run.late_texts().map(|at| (at, "text follows a call of the message before".to_owned())));
+        found.extend(late.map(|block| block.hit("", "text follows a call")));
+        found.extend(late_texts(run));
     }
     found
 }
@@ -242,82 +198,76 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-'))
 }
 
-fn illegal_id(view: &View<'_, '_>) -> Found {
+fn illegal_id(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let what = "the id has other characters than letters, digits, `_` and `-`";
     let blocks = view.of_kind("tool_use").chain(view.of_kind("tool_result"));
     let wrong = blocks.filter(|block| !block.call.as_deref().is_some_and(is_word));
-    let at = |block: &Block<'_, '_>| format!("{}.{}", block.place, call_key(&block.kind).unwrap_or_default());
-    wrong.map(|block| (at(block), what.to_owned())).collect()
+    wrong.map(|block| block.hit(call_key(&block.kind).unwrap_or_default(), what)).collect()
 }
 
-fn illegal_name(view: &View<'_, '_>) -> Found {
+fn illegal_name(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let legal = |object: &Node<'_>| object.get_str("name").is_some_and(|name| is_word(&name) && name.len() <= 128);
-    let what = "the name has other characters than letters, digits, `_` and `-`, or is too long".to_owned();
+    let what = "the name has other characters than letters, digits, `_` and `-`, or is too long";
     let calls = view.of_kind("tool_use").filter(|block| !legal(block.node));
-    let mut found: Vec<_> = calls.map(|block| (format!("{}.name", block.place), what.clone())).collect();
+    let mut found: Vec<_> = calls.map(|block| block.hit("name", what)).collect();
     for (index, tool) in items(view.body, "tools").iter().enumerate() {
-        if tool.get("input_schema").is_some() && !legal(tool) {
-            found.push((format!("tools[{index}].name"), what.clone()));
-        }
+        let wrong = tool.get("input_schema").is_some() && !legal(tool);
+        found.extend(RequestView::hit_if(wrong, &format!("tools[{index}].name"), what));
     }
     found
 }
 
-fn bad_input(view: &View<'_, '_>) -> Found {
+fn bad_input(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let wrong = view.of_kind("tool_use").filter(|block| !block.node.get("input").is_some_and(Node::is_object));
-    wrong.map(|block| (format!("{}.input", block.place), "the arguments are no object".to_owned())).collect()
+    wrong.map(|block| block.hit("input", "the arguments are no object")).collect()
 }
 
-fn misplaced(view: &View<'_, '_>, kind: &str, wanted: &str) -> Found {
+fn misplaced(view: &RequestView<'_, '_>, kind: &str, wanted: &str) -> Vec<Hit> {
     let wrong = view.of_kind(kind).filter(|block| view.role_of(block) != wanted);
     let what = |block: &Block<'_, '_>| format!("it stands in a message of role `{}`", view.role_of(block));
-    wrong.map(|block| (block.place.to_string(), what(block))).collect()
+    wrong.map(|block| block.hit("", what(block))).collect()
 }
 
-fn call_role(view: &View<'_, '_>) -> Found {
+fn call_role(view: &RequestView<'_, '_>) -> Vec<Hit> {
     misplaced(view, "tool_use", "assistant")
 }
 
-fn result_role(view: &View<'_, '_>) -> Found {
+fn result_role(view: &RequestView<'_, '_>) -> Vec<Hit> {
     misplaced(view, "tool_result", "user")
 }
 
-fn schema(view: &View<'_, '_>) -> Found {
+fn schema(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let mut found = Vec::new();
     for (index, tool) in items(view.body, "tools").iter().enumerate() {
         let Some(schema) = tool.get("input_schema") else { continue };
         let is_object = schema.get_str("type").as_deref() == Some("object");
-        if !is_object {
-            found.push((
-                format!("tools[{index}].input_schema"),
-                "the arguments are not described as an object".to_owned(),
-            ));
-        }
+        let what = "the arguments are not described as an object";
+        found.extend(RequestView::hit_if(!is_object, &format!("tools[{index}].input_schema"), what));
     }
     found
 }
 
-fn strict_tools(view: &View<'_, '_>) -> Found {
+fn strict_tools(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let is_strict = |tool: &&Node<'_>| tool.get("strict").and_then(Node::as_bool) == Some(true);
     let count = items(view.body, "tools").iter().filter(is_strict).count();
-    (count > 20).then(|| ("tools".to_owned(), format!("{count} tools are strict"))).into_iter().collect()
+    RequestView::hit_if(count > 20, "tools", format!("{count} tools are strict"))
 }
 
-fn results_first(view: &View<'_, '_>) -> Found {
+fn results_first(view: &RequestView<'_, '_>) -> Vec<Hit> {
     let mut found = Vec::new();
     for run in runs(view).iter().filter(|run| run.role == "user") {
         let late = run.blocks().skip_while(|block| block.kind == "tool_result");
         let late = late.filter(|block| block.kind == "tool_result");
-        found.extend(late.map(|block| (block.place.to_string(), "the result stands behind other content".to_owned())));
+        found.extend(late.map(|block| block.hit("", "the result stands behind other content")));
     }
     found
 }
 
-fn no_tools(view: &View<'_, '_>) -> Found {
+fn no_tools(view: &RequestView<'_, '_>) -> Vec<Hit> {
     if !items(view.body, "tools").is_empty() {
         return Vec::new();
     }
     let used = view.blocks.iter().find(|block| call_key(&block.kind).is_some());
     let what = "the history uses tools and none is defined";
-    used.map(|block| (block.place.to_string(), what.to_owned())).into_iter().collect()
+    used.map(|block| block.hit("", what)).into_iter().collect()
 }

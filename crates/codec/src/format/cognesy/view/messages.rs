@@ -7,9 +7,10 @@ use turnkeep_model::policy::Truncate;
 use turnkeep_model::view::{Slim, ViewMessage};
 use turnkeep_model::{Block, Body, CallId, Error, ErrorKind, Extra, Loss, LossKind, Part, Result, Session};
 
-use super::super::message::{Messages, SECTION, Style};
+use super::super::message::{Messages, SECTION};
 use super::super::message_out::{self, Group};
 use super::super::slim::{Dialect, OMITTED};
+use super::super::style::Style;
 use super::super::{FORMAT, call};
 use crate::codec::Mode;
 
@@ -17,21 +18,21 @@ use crate::codec::Mode;
 const SUFFIX: &str = "...";
 
 /// The place of a block: its turn, and its index there.
-pub(super) type Place = (usize, usize);
+pub(super) type BlockIndex = (usize, usize);
 
 /// Which blocks are in a view, message by message.
 #[derive(Debug, Default)]
-pub(super) struct Chosen {
-    pub(super) messages: Vec<Vec<Place>>,
+pub(super) struct SelectedBlocks {
+    pub(super) messages: Vec<Vec<BlockIndex>>,
     /// Results whose call was cut off.
-    pub(super) orphans: Vec<Place>,
-    pub(super) blocks: HashSet<Place>,
+    pub(super) orphans: Vec<BlockIndex>,
+    pub(super) blocks: HashSet<BlockIndex>,
     pub(super) turns: HashSet<usize>,
 }
 
 /// Chooses the newest messages. A result whose call is older goes too, unless the original is asked for.
-pub(super) fn choose(session: &Session, config: &Slim, mode: Mode) -> Chosen {
-    let mut messages: Vec<Vec<Place>> = Vec::new();
+pub(super) fn choose(session: &Session, config: &Slim, mode: Mode) -> SelectedBlocks {
+    let mut messages: Vec<Vec<BlockIndex>> = Vec::new();
     let mut last: Option<&Block> = None;
     for (turn, index, block) in session.in_message_order() {
         if !has_place(block) {
@@ -48,7 +49,7 @@ pub(super) fn choose(session: &Session, config: &Slim, mode: Mode) -> Chosen {
     }
     let keep = usize::try_from(config.max_messages).unwrap_or(0);
     let kept = messages.split_off(messages.len().saturating_sub(keep));
-    let mut chosen = Chosen { messages: kept, ..Chosen::default() };
+    let mut chosen = SelectedBlocks { messages: kept, ..SelectedBlocks::default() };
     if mode == Mode::Faithful {
         chosen.drop_orphans(session, &messages);
     }
@@ -57,9 +58,9 @@ pub(super) fn choose(session: &Session, config: &Slim, mode: Mode) -> Chosen {
     chosen
 }
 
-impl Chosen {
-    fn drop_orphans(&mut self, session: &Session, older: &[Vec<Place>]) {
-        let calls = |messages: &[Vec<Place>]| -> HashSet<CallId> {
+impl SelectedBlocks {
+    fn drop_orphans(&mut self, session: &Session, older: &[Vec<BlockIndex>]) {
+        let calls = |messages: &[Vec<BlockIndex>]| -> HashSet<CallId> {
             let blocks = messages.iter().flatten().filter_map(|place| block_at(session, *place));
             blocks
                 .filter_map(|block| if let Body::ToolCall(call) = &block.body { Some(call.call.clone()) } else { None })
@@ -80,7 +81,7 @@ impl Chosen {
     }
 }
 
-pub(super) fn block_at(session: &Session, (turn, index): Place) -> Option<&Block> {
+pub(super) fn block_at(session: &Session, (turn, index): BlockIndex) -> Option<&Block> {
     session.turns.get(turn)?.blocks.get(index)
 }
 
@@ -92,7 +93,7 @@ fn has_place(block: &Block) -> bool {
 /// Writes the chosen messages, and says what they lost.
 pub(super) fn write(
     session: &Session,
-    chosen: &Chosen,
+    chosen: &SelectedBlocks,
     config: &Slim,
     dialect: Dialect,
     mode: Mode,
@@ -142,7 +143,7 @@ fn message(json: Json, style: &Style) -> ViewMessage {
 }
 
 /// What a reader of the message would not find, or find otherwise.
-fn changed(json: &Json, places: &[Place], originals: &[&Block], style: &Style) -> Vec<Loss> {
+fn changed(json: &Json, places: &[BlockIndex], originals: &[&Block], style: &Style) -> Vec<Loss> {
     let back = Messages::default().read(json.clone(), style, SECTION);
     let mut losses = Vec::new();
     for (index, (place, block)) in places.iter().zip(originals).enumerate() {
@@ -182,7 +183,7 @@ fn alike(found: &Body, original: &Body) -> bool {
 }
 
 /// Cuts a text that is longer than the limit. Parts are never cut.
-fn cut(message: &mut ViewMessage, places: &[Place], config: &Slim, mode: Mode) -> Result<Option<Loss>> {
+fn cut(message: &mut ViewMessage, places: &[BlockIndex], config: &Slim, mode: Mode) -> Result<Option<Loss>> {
     let Some(limit) = usize::try_from(config.max_content_length).ok().filter(|limit| *limit > 0) else {
         return Ok(None);
     };
@@ -207,7 +208,7 @@ fn cut_bytes(text: &str, limit: usize) -> Result<Option<String>> {
 }
 
 /// Leaves out what a tool answered.
-fn omit(message: &mut ViewMessage, places: &[Place], config: &Slim) -> Option<Loss> {
+fn omit(message: &mut ViewMessage, places: &[BlockIndex], config: &Slim) -> Option<Loss> {
     if config.include_tool_results || message.role != "tool" {
         return None;
     }
@@ -217,14 +218,14 @@ fn omit(message: &mut ViewMessage, places: &[Place], config: &Slim) -> Option<Lo
 }
 
 /// Reduces calls to their ids and tools, wherever the tool is named.
-fn redact(message: &mut ViewMessage, places: &[Place], originals: &[&Block], config: &Slim) -> Vec<Loss> {
+fn redact(message: &mut ViewMessage, places: &[BlockIndex], originals: &[&Block], config: &Slim) -> Vec<Loss> {
     let Some(Json::Array(calls)) = message.metadata.get("tool_calls").filter(|_| config.redact_tool_args).cloned()
     else {
         return Vec::new();
     };
     message.metadata.set("tool_calls", calls.iter().map(reduced).collect::<Vec<_>>());
     let calls = places.iter().zip(originals).filter(|(_, block)| matches!(block.body, Body::ToolCall(_)));
-    let at = |place: &Place| format!("turns[{}].blocks[{}].arguments", place.0, place.1);
+    let at = |place: &BlockIndex| format!("turns[{}].blocks[{}].arguments", place.0, place.1);
     calls.map(|(place, _)| Loss::policy(LossKind::Redacted, at(place), "arguments are left out")).collect()
 }
 
@@ -237,6 +238,6 @@ fn reduced(call: &Json) -> Json {
 }
 
 /// The place of what a message's content is.
-fn first(places: &[Place]) -> Option<String> {
+fn first(places: &[BlockIndex]) -> Option<String> {
     places.first().map(|(turn, index)| format!("turns[{turn}].blocks[{index}]"))
 }

@@ -1,13 +1,13 @@
 //! Slim views: what of a session a screen or a database row needs, in the proposal's schema or a released dialect.
 
-mod gone;
 mod messages;
+mod omitted;
 mod read;
 mod steps;
 mod write;
 
 use turnkeep_model::status::Status;
-use turnkeep_model::view::{Slim, View, ViewContinuation, ViewExecution, ViewUsage};
+use turnkeep_model::view::{Slim, View, ViewContinuation, ViewExecution, ViewUsage, status_word};
 use turnkeep_model::{Loss, LossKind, Result, Session, StopReason};
 
 pub(super) use read::expect_required;
@@ -15,7 +15,6 @@ pub use read::{read, restore};
 pub use write::write;
 
 use super::slim::{Dialect, before};
-use super::words::Generation;
 use super::{slim_out, step_out, words};
 use crate::codec::Mode;
 
@@ -42,7 +41,7 @@ pub fn slim(session: &Session, config: &Slim, dialect: Dialect, mode: Mode) -> R
     let (status, told) = status(session, dialect);
     losses.extend(told);
     let traced = config.include_continuation_trace;
-    losses.extend(gone::losses(session, &chosen, &steps, traced, dialect));
+    losses.extend(omitted::losses(session, &chosen, &steps, traced, dialect));
     let view = View {
         agent_id: session.id.as_ref().map(ToString::to_string),
         parent_agent_id: session.parent.as_ref().map(|parent| parent.session.to_string()),
@@ -60,15 +59,14 @@ pub fn slim(session: &Session, config: &Slim, dialect: Dialect, mode: Mode) -> R
 
 /// The word for where the session stands, and what that does not say.
 fn status(session: &Session, dialect: Dialect) -> (String, Vec<Loss>) {
-    let generation = if dialect == Dialect::Proposal { Generation::V1 } else { dialect.generation() };
     let Some(status) = &session.status else {
         let word = unsaid(session);
         let what = format!("the session does not say where it stands; a view does: {word}");
         return (word.to_owned(), vec![Loss::policy(LossKind::Synthesised, "status", what)]);
     };
-    let word = match status {
-        Status::Other { .. } => "in_progress",
-        known => words::status_word(known, generation),
+    let word = match (status, dialect) {
+        (Status::Other { .. }, _) | (_, Dialect::Proposal) => status_word(status),
+        (known, released) => words::status_word(known, released.generation()),
     };
     let mut losses = Vec::new();
     if word != status.kind() {

@@ -1,16 +1,15 @@
 //! Summaries of the newest steps.
 
-use turnkeep_model::view::{Slim, ViewStep};
-use turnkeep_model::{Body, FinishReason, Number, Session, Turn};
+use turnkeep_model::view::{self, Slim, ViewStep};
+use turnkeep_model::{Body, FinishReason, Session, Turn};
 
-use super::super::slim::{Dialect, before, shifted};
-use super::super::{step_out, words};
+use super::super::slim::{Dialect, before};
+use super::super::words;
 use crate::codec::Mode;
 
-/// The turns that are steps: those that hold an answer, or held one before a summary stood for it.
+/// The turns that are steps.
 pub(super) fn of(session: &Session) -> Vec<usize> {
-    let is_step = |turn: &Turn| step_out::is_answered(turn) || turn.finish.is_some();
-    session.turns.iter().enumerate().filter(|(_, turn)| is_step(turn)).map(|(at, _)| at).collect()
+    session.turns.iter().enumerate().filter(|(_, turn)| view::is_step(turn)).map(|(at, _)| at).collect()
 }
 
 /// The newest steps with their turns. They are numbered as in the session; the original numbers those it lists.
@@ -43,35 +42,20 @@ fn step(turn: &Turn, step_number: u64, dialect: Dialect) -> ViewStep {
         finish_reason: turn.finish.as_ref().map(|finish| finish_word(&finish.reason, dialect).to_owned()),
         errors: turn.errors.len() as u64,
         total: turn.usage.total.unwrap_or(used),
-        duration_ms: milliseconds(turn),
+        duration_ms: view::milliseconds(&turn.timing),
         tool_calls: calls.collect(),
     }
 }
 
 /// The word of a closed list for why an answer ended.
 pub(super) fn finish_word(reason: &FinishReason, dialect: Dialect) -> &'static str {
-    let proposal = dialect == Dialect::Proposal;
     match reason {
+        _ if dialect == Dialect::Proposal => view::finish_word(reason),
         FinishReason::Stop => "stop",
         FinishReason::Length => "length",
         FinishReason::ToolCalls => "tool_calls",
         FinishReason::Error | FinishReason::Interrupted => "error",
-        FinishReason::ContentFilter | FinishReason::Refusal if proposal => "error",
         FinishReason::ContentFilter | FinishReason::Refusal => "content_filter",
-        _ if proposal => "stop",
         _ => "other",
     }
-}
-
-/// How long a turn took: as it says, or from its beginning to its end.
-fn milliseconds(turn: &Turn) -> Option<Number> {
-    let timing = &turn.timing;
-    let said = timing.seconds.as_ref().and_then(|seconds| {
-        shifted(seconds.as_str(), 3).or_else(|| Number::parse(&format!("{}", seconds.as_f64() * 1000.0)))
-    });
-    said.or_else(|| {
-        let start = timing.started.as_ref()?.instant()?;
-        let end = timing.completed.as_ref()?.instant()?;
-        Number::parse(&(end.as_millisecond() - start.as_millisecond()).max(0).to_string())
-    })
 }

@@ -1,7 +1,8 @@
 //! The event lines that geppetto's runner writes beside a turn.
 
 mod line;
-mod tell;
+mod piece;
+mod writer;
 
 pub use line::{EventLine, TYPES, validate};
-pub use tell::{Piece, event_lines, event_lines_with};
+pub use writer::{Piece, event_lines, event_lines_with};

@@ -2,11 +2,12 @@
 
 use turnkeep_model::{Archive, ErrorKind, Loss, LossKind, Result};
 
-use super::database::{self, Database, MAGIC};
+use super::database::{Database, MAGIC};
+use super::write::write;
 use super::{decode, encode, wal};
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Mode, Spec};
-use crate::honest;
 use crate::input::Input;
+use crate::loss_report;
 use crate::sniff::Guess;
 
 /// `geppetto.store`: pinocchio's database of turns.
@@ -17,11 +18,9 @@ impl Codec for StoreCodec {
         &Spec {
             id: "geppetto.store",
             title: "geppetto turn store (SQLite)",
-            variants: &[],
             extensions: &[".sqlite", ".sqlite3", ".db"],
-            reads: true,
-            writes: true,
             fidelity: super::super::codec::FIDELITY,
+            ..Spec::READ_WRITE
         }
     }
 
@@ -48,8 +47,8 @@ impl Codec for StoreCodec {
     fn encode(&self, archive: &Archive, options: &EncodeOptions) -> Result<Encoded> {
         let rows = encode::rows(archive, options);
         let (back, _) = decode::archive(&rows, Mode::Faithful)?;
-        let losses = honest::losses(archive, &back, "a geppetto turn store");
-        Ok(Encoded { bytes: database::write(&rows)?, losses })
+        let losses = loss_report::losses(archive, &back, "a geppetto turn store");
+        Ok(Encoded { bytes: write(&rows)?, losses })
     }
 }
 

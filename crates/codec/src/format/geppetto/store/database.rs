@@ -1,9 +1,9 @@
-//! The SQLite side: rows from the bytes of a database, and the bytes of a database from rows.
+//! Rows from the bytes of a database that nobody vouches for.
 
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row};
 use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result};
 
 use super::rows::{ALGORITHM, BlockKey, BlockRow, MemberRow, Rows, SnapshotKey, TurnKey, TurnRow};
@@ -187,6 +187,7 @@ fn guarded(bytes: &[u8]) -> rusqlite::Result<Connection> {
     // No value is longer than the file that holds it.
     let longest = i32::try_from(bytes.len()).unwrap_or(i32::MAX).max(1 << 20);
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, longest)?;
+    // A turn store has three small tables: a schema beyond these limits was made to hurt.
     connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20)?;
     connection.set_limit(Limit::SQLITE_LIMIT_COLUMN, 200)?;
     connection.set_limit(Limit::SQLITE_LIMIT_EXPR_DEPTH, 100)?;
@@ -285,118 +286,4 @@ fn member_row(row: &Row<'_>) -> rusqlite::Result<MemberRow> {
         ordinal: whole(row, 5)?,
         block: BlockKey { id: text(row, 6)?, hash: text(row, 7)? },
     })
-}
-
-/// The tables and indexes as pinocchio makes them.
-const SCHEMA: &str = "
-CREATE TABLE turns (
-    conv_id TEXT NOT NULL,
-    session_id TEXT NOT NULL,
-    turn_id TEXT NOT NULL,
-    turn_created_at_ms INTEGER NOT NULL,
-    turn_metadata_json TEXT NOT NULL DEFAULT '{}',
-    turn_data_json TEXT NOT NULL DEFAULT '{}',
-    runtime_key TEXT NOT NULL DEFAULT '',
-    inference_id TEXT NOT NULL DEFAULT '',
-    updated_at_ms INTEGER NOT NULL,
-    PRIMARY KEY (conv_id, session_id, turn_id)
-);
-CREATE TABLE blocks (
-    block_id TEXT NOT NULL,
-    content_hash TEXT NOT NULL,
-    hash_algorithm TEXT NOT NULL DEFAULT 'sha256-canonical-json-v1',
-    kind TEXT NOT NULL,
-    role TEXT NOT NULL DEFAULT '',
-    payload_json TEXT NOT NULL DEFAULT '{}',
-    block_metadata_json TEXT NOT NULL DEFAULT '{}',
-    first_seen_at_ms INTEGER NOT NULL,
-    PRIMARY KEY (block_id, content_hash)
-);
-CREATE TABLE turn_block_membership (
-    conv_id TEXT NOT NULL,
-    session_id TEXT NOT NULL,
-    turn_id TEXT NOT NULL,
-    phase TEXT NOT NULL,
-    snapshot_created_at_ms INTEGER NOT NULL,
-    ordinal INTEGER NOT NULL,
-    block_id TEXT NOT NULL,
-    content_hash TEXT NOT NULL,
-    PRIMARY KEY (conv_id, session_id, turn_id, phase, snapshot_created_at_ms, ordinal),
-    FOREIGN KEY (conv_id, session_id, turn_id) REFERENCES turns(conv_id, session_id, turn_id) ON DELETE CASCADE,
-    FOREIGN KEY (block_id, content_hash) REFERENCES blocks(block_id, content_hash)
-);
-CREATE INDEX turns_by_conv_session ON turns(conv_id, session_id, updated_at_ms DESC);
-CREATE INDEX turns_by_session ON turns(session_id, updated_at_ms DESC);
-CREATE INDEX turns_by_conv_runtime_updated ON turns(conv_id, runtime_key, updated_at_ms DESC);
-CREATE INDEX turns_by_conv_inference_updated ON turns(conv_id, inference_id, updated_at_ms DESC);
-CREATE INDEX blocks_by_kind_role ON blocks(kind, role);
-CREATE INDEX turn_block_membership_by_turn_phase
-    ON turn_block_membership(conv_id, session_id, turn_id, phase, snapshot_created_at_ms DESC, ordinal);
-CREATE INDEX turn_block_membership_by_block ON turn_block_membership(block_id, content_hash);
-";
-
-/// The bytes of a database with these rows.
-pub(super) fn write(rows: &Rows) -> Result<Vec<u8>> {
-    fill(rows).map_err(|error| {
-        Error::new(ErrorKind::Unsupported, "the sessions do not fit into a turn store")
-            .because(error)
-            .hint("write fewer sessions, or another format")
-    })
-}
-
-fn fill(rows: &Rows) -> rusqlite::Result<Vec<u8>> {
-    let mut connection = Connection::open_in_memory()?;
-    connection.execute_batch(SCHEMA)?;
-    let transaction = connection.transaction()?;
-    {
-        let mut insert = transaction.prepare("INSERT INTO turns VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
-        for row in &rows.turns {
-            let TurnKey { conv, session, turn } = &row.key;
-            let state = (&row.metadata, &row.data, &row.runtime_key, &row.inference_id);
-            insert.execute(params![
-                conv,
-                session,
-                turn,
-                row.created_ms,
-                state.0,
-                state.1,
-                state.2,
-                state.3,
-                row.updated_ms
-            ])?;
-        }
-        let mut insert = transaction.prepare("INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
-        for row in &rows.blocks {
-            let content = (&row.kind, &row.role, &row.payload, &row.metadata);
-            let BlockKey { id, hash } = &row.key;
-            insert.execute(params![
-                id,
-                hash,
-                row.algorithm,
-                content.0,
-                content.1,
-                content.2,
-                content.3,
-                row.first_seen_ms
-            ])?;
-        }
-        let mut insert =
-            transaction.prepare("INSERT INTO turn_block_membership VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
-        for MemberRow { snapshot, ordinal, block } in &rows.members {
-            let TurnKey { conv, session, turn } = &snapshot.turn;
-            insert.execute(params![
-                conv,
-                session,
-                turn,
-                snapshot.phase,
-                snapshot.created_ms,
-                ordinal,
-                block.id,
-                block.hash
-            ])?;
-        }
-    }
-    transaction.commit()?;
-    let bytes = connection.serialize("main")?.to_vec();
-    Ok(bytes)
 }

@@ -9,6 +9,7 @@ mod decode;
 mod encode;
 mod rows;
 mod wal;
+mod write;
 
 pub(crate) use codec::StoreCodec;
 

@@ -79,7 +79,7 @@ struct Frame<'a> {
     content: &'a [u8],
 }
 
-enum Step<'a> {
+enum WalItem<'a> {
     Frame(Frame<'a>),
     /// Left over from an older log.
     Stale,
@@ -108,8 +108,8 @@ impl<'a> Log<'a> {
         let mut committed = Committed::default();
         let mut open: Vec<Frame<'a>> = Vec::new();
         loop {
-            match self.step() {
-                Step::Frame(frame) => {
+            match self.next_item() {
+                WalItem::Frame(frame) => {
                     let commit = frame.pages_after;
                     open.push(frame);
                     if commit > 0 {
@@ -118,12 +118,12 @@ impl<'a> Log<'a> {
                         committed.content.extend(open.drain(..).map(|frame| (frame.page, frame.content)));
                     }
                 }
-                Step::Damaged => {
+                WalItem::Damaged => {
                     losses
                         .push(loss("the log beside the database is cut or damaged; what was committed before is read"));
                     return committed;
                 }
-                Step::Stale | Step::End => break,
+                WalItem::Stale | WalItem::End => break,
             }
         }
         if !open.is_empty() {
@@ -132,24 +132,24 @@ impl<'a> Log<'a> {
         committed
     }
 
-    fn step(&mut self) -> Step<'a> {
+    fn next_item(&mut self) -> WalItem<'a> {
         if self.frames.is_empty() {
-            return Step::End;
+            return WalItem::End;
         }
-        let Some((header, rest)) = self.frames.split_at_checked(FRAME_HEADER) else { return Step::Damaged };
+        let Some((header, rest)) = self.frames.split_at_checked(FRAME_HEADER) else { return WalItem::Damaged };
         if header.get(8..16) != Some(self.salt) {
-            return Step::Stale;
+            return WalItem::Stale;
         }
-        let Some((content, rest)) = rest.split_at_checked(self.page_size) else { return Step::Damaged };
+        let Some((content, rest)) = rest.split_at_checked(self.page_size) else { return WalItem::Damaged };
         let sum = checksum(header.get(..8).unwrap_or_default(), self.sum, self.big_endian);
         let sum = checksum(content, sum, self.big_endian);
         let field = |at| number(header, at).unwrap_or_default();
         if sum != (field(16), field(20)) || field(0) == 0 {
-            return Step::Damaged;
+            return WalItem::Damaged;
         }
         self.sum = sum;
         self.frames = rest;
-        Step::Frame(Frame { page: field(0), pages_after: field(4), content })
+        WalItem::Frame(Frame { page: field(0), pages_after: field(4), content })
     }
 }
 

@@ -17,11 +17,10 @@ impl Codec for BundleCodec {
         &Spec {
             id: "wink.bundle",
             title: "weakincentives debug bundle (folder or zip file)",
-            variants: &[],
             extensions: &[".zip"],
-            reads: true,
             writes: false,
             fidelity: Fidelity::NOTHING,
+            ..Spec::READ_WRITE
         }
     }
 

@@ -54,7 +54,6 @@ impl<'a> Files<'a> {
     }
 }
 
-#[cfg(feature = "zip")]
 fn unzip<'a>(input: &Input<'a>) -> Result<Files<'a>> {
     let mut files = BTreeMap::new();
     for (name, bytes) in super::unzip::unzip(input.bytes(), input.name().unwrap_or("the input"))? {
@@ -64,12 +63,6 @@ fn unzip<'a>(input: &Input<'a>) -> Result<Files<'a>> {
         }
     }
     Ok(Files(files))
-}
-
-#[cfg(not(feature = "zip"))]
-fn unzip<'a>(_: &Input<'a>) -> Result<Files<'a>> {
-    Err(Error::new(ErrorKind::Unsupported, "this build reads no zip files")
-        .hint("build with the feature `zip`, or unpack it and name the folder"))
 }
 
 /// The path below the root of the bundle. A path that could leave the bundle is refused.

@@ -1,5 +1,6 @@
 //! The manifest of a bundle, and whether the files are those it speaks of.
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use turnkeep_model::json::{Json, Nan, Object, parse_with};
 use turnkeep_model::{Error, ErrorKind, Loss, LossKind, Result};
@@ -65,5 +66,5 @@ fn missing(path: &str) -> Loss {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&Sha256::digest(bytes))
 }

@@ -4,7 +4,6 @@ mod codec;
 mod files;
 mod manifest;
 mod session;
-#[cfg(feature = "zip")]
 mod unzip;
 
 pub(in crate::format) use codec::BundleCodec;

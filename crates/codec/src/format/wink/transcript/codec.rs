@@ -4,20 +4,21 @@ use turnkeep_model::json::{Json, Node, Object};
 use turnkeep_model::{Archive, Loss, LossKind, Result, Session, SessionId};
 
 use super::entry::Entry;
-use super::read::{MAIN, Teller};
-use super::write::Scribe;
+use super::read::{MAIN, SourceReader};
+use super::write::SourceWriter;
 use crate::codec::{Codec, DecodeOptions, Decoded, EncodeOptions, Encoded, Fidelity, Keeps, Spec};
 use crate::format::wink::codec::with_first;
 use crate::format::wink::python::{self, Dumps};
 use crate::format::wink::{FORMAT, lines};
-use crate::honest;
 use crate::input::Input;
+use crate::loss_report;
 use crate::sniff::Guess;
 
 /// `wink.transcript`.
 pub(crate) struct TranscriptCodec;
 
 const FIDELITY: Fidelity = Fidelity {
+    keys: Keeps::All,
     system_text: Keeps::All,
     reasoning: Keeps::Some,
     tool_ids: Keeps::All,
@@ -33,11 +34,9 @@ impl Codec for TranscriptCodec {
         &Spec {
             id: "wink.transcript",
             title: "weakincentives transcript (log records, JSON lines)",
-            variants: &[],
             extensions: &[".jsonl"],
-            reads: true,
-            writes: true,
             fidelity: FIDELITY,
+            ..Spec::READ_WRITE
         }
     }
 
@@ -71,7 +70,10 @@ impl Codec for TranscriptCodec {
             text.pop();
         }
         let back = archive_of(records, ends);
-        Ok(Encoded { bytes: text.into_bytes(), losses: honest::losses(archive, &back, "a weakincentives transcript") })
+        Ok(Encoded {
+            bytes: text.into_bytes(),
+            losses: loss_report::losses(archive, &back, "a weakincentives transcript"),
+        })
     }
 }
 
@@ -108,7 +110,7 @@ fn archive_of(records: Vec<Json>, ends: bool) -> Archive {
 
 /// The sessions of some records, one a source in the order of their first entries, and which is the main one.
 pub(in crate::format::wink) fn sessions_of(records: Vec<Json>) -> (Vec<Session>, u32) {
-    let mut tellers: Vec<Teller> = vec![Teller::new(MAIN)];
+    let mut tellers: Vec<SourceReader> = vec![SourceReader::new(MAIN)];
     for (ordinal, record) in records.into_iter().enumerate() {
         let ordinal = u32::try_from(ordinal).unwrap_or(u32::MAX);
         match Entry::read(&record) {
@@ -128,9 +130,9 @@ pub(in crate::format::wink) fn sessions_of(records: Vec<Json>) -> (Vec<Session>,
     (sessions, 0)
 }
 
-fn teller<'t>(tellers: &'t mut Vec<Teller>, source: &str) -> &'t mut Teller {
+fn teller<'t>(tellers: &'t mut Vec<SourceReader>, source: &str) -> &'t mut SourceReader {
     let at = tellers.iter().position(|teller| teller.source() == source).unwrap_or_else(|| {
-        tellers.push(Teller::new(source));
+        tellers.push(SourceReader::new(source));
         tellers.len() - 1
     });
     #[expect(clippy::indexing_slicing, reason = "the position was just found or pushed")]
@@ -145,7 +147,7 @@ fn write(archive: &Archive) -> Vec<Json> {
         if !is_main && !is_subagent(session) {
             continue;
         }
-        let mut scribe = Scribe::new(session, is_main);
+        let mut scribe = SourceWriter::new(session, is_main);
         for (turn, _, block) in session.in_message_order() {
             let Some(turn) = session.turns.get(turn) else { continue };
             records.extend(scribe.record(turn, block).map(|record| (block.message.ordinal, record)));

@@ -7,29 +7,29 @@ use turnkeep_model::json::{Json, Number, Object};
 
 /// A detail with holes.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Holed {
+pub(super) struct DetailTemplate {
     pub detail: Object,
     /// What was taken, and where it stood.
-    pub holes: Vec<(&'static str, Vec<Step>)>,
+    pub holes: Vec<(&'static str, Vec<PathSegment>)>,
 }
 
 /// One step into a value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Step {
+pub(super) enum PathSegment {
     Key(String),
     At(usize),
 }
 
-impl Holed {
+impl DetailTemplate {
     /// A detail in which nothing was found yet.
-    pub(super) fn new(detail: Object) -> Holed {
-        Holed { detail, holes: Vec::new() }
+    pub(super) fn new(detail: Object) -> DetailTemplate {
+        DetailTemplate { detail, holes: Vec::new() }
     }
 
     /// Takes the value at the first of these places that holds a fitting one.
     pub(super) fn take(&mut self, slot: &'static str, places: &[&str], fits: impl Fn(&Json) -> bool) -> Option<Json> {
         for place in places {
-            let steps: Vec<Step> = place.split('.').map(Step::parse).collect();
+            let steps: Vec<PathSegment> = place.split('.').map(PathSegment::parse).collect();
             if let Some(found) = find(&mut self.detail, &steps).filter(|found| fits(found)) {
                 let taken = std::mem::take(found);
                 self.holes.push((slot, steps));
@@ -53,14 +53,15 @@ impl Holed {
 
     /// The places of the holes as a note.
     pub(super) fn note(&self) -> Json {
-        let place = |steps: &[Step]| Json::Array(steps.iter().map(Step::to_json).collect());
+        let place = |steps: &[PathSegment]| Json::Array(steps.iter().map(PathSegment::to_json).collect());
         Json::Object(self.holes.iter().map(|(slot, steps)| (*slot, place(steps))).collect())
     }
 
     /// Puts values back into the holes that a note tells of.
     pub(super) fn fill(mut detail: Object, note: &Object, value: impl Fn(&str) -> Option<Json>) -> Object {
         for (slot, place) in note.iter() {
-            let steps: Option<Vec<Step>> = place.as_array().map(|steps| steps.iter().filter_map(Step::of).collect());
+            let steps: Option<Vec<PathSegment>> =
+                place.as_array().map(|steps| steps.iter().filter_map(PathSegment::of).collect());
             let hole = steps.and_then(|steps| find(&mut detail, &steps).map(|hole| (hole, ())));
             if let (Some((hole, ())), Some(value)) = (hole, value(&slot.to_str_lossy())) {
                 *hole = value;
@@ -70,37 +71,37 @@ impl Holed {
     }
 }
 
-impl Step {
-    fn parse(text: &str) -> Step {
-        text.parse().map_or_else(|_| Step::Key(text.to_owned()), Step::At)
+impl PathSegment {
+    fn parse(text: &str) -> PathSegment {
+        text.parse().map_or_else(|_| PathSegment::Key(text.to_owned()), PathSegment::At)
     }
 
     fn to_json(&self) -> Json {
         match self {
-            Step::Key(key) => key.as_str().into(),
-            Step::At(index) => Json::from(*index as u64),
+            PathSegment::Key(key) => key.as_str().into(),
+            PathSegment::At(index) => Json::from(*index as u64),
         }
     }
 
-    fn of(json: &Json) -> Option<Step> {
+    fn of(json: &Json) -> Option<PathSegment> {
         match json {
-            Json::Number(index) => usize::try_from(index.as_u64()?).ok().map(Step::At),
-            other => other.as_str().map(|key| Step::Key(key.into_owned())),
+            Json::Number(index) => usize::try_from(index.as_u64()?).ok().map(PathSegment::At),
+            other => other.as_str().map(|key| PathSegment::Key(key.into_owned())),
         }
     }
 }
 
 /// The value at the end of some steps.
-fn find<'d>(detail: &'d mut Object, steps: &[Step]) -> Option<&'d mut Json> {
+fn find<'d>(detail: &'d mut Object, steps: &[PathSegment]) -> Option<&'d mut Json> {
     let (first, rest) = steps.split_first()?;
-    let Step::Key(first) = first else { return None };
+    let PathSegment::Key(first) = first else { return None };
     let mut value = detail.iter_mut().filter(|(key, _)| key.to_str_lossy() == *first).last().map(|(_, value)| value)?;
     for step in rest {
         value = match (step, value) {
-            (Step::Key(key), Json::Object(object)) => {
+            (PathSegment::Key(key), Json::Object(object)) => {
                 object.iter_mut().filter(|(own, _)| own.to_str_lossy() == *key).last().map(|(_, value)| value)?
             }
-            (Step::At(index), Json::Array(items)) => items.get_mut(*index)?,
+            (PathSegment::At(index), Json::Array(items)) => items.get_mut(*index)?,
             _ => return None,
         };
     }

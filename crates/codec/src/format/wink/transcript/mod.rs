@@ -10,4 +10,5 @@ mod read;
 mod write;
 
 pub(in crate::format) use codec::TranscriptCodec;
+#[cfg(feature = "zip")]
 pub(super) use codec::sessions_of;

@@ -8,7 +8,7 @@ use turnkeep_model::{
     ToolResult, Turn,
 };
 
-use super::detail::Holed;
+use super::detail::DetailTemplate;
 use super::entry::Entry;
 use super::write::own_words;
 use crate::format::wink::FORMAT;
@@ -21,7 +21,7 @@ pub(super) const MAIN: &str = "main";
 pub(super) const RECORD: &str = "log";
 
 /// What one source said.
-pub(super) struct Teller {
+pub(super) struct SourceReader {
     source: String,
     session: Session,
     turns: TurnBuilder,
@@ -31,9 +31,9 @@ pub(super) struct Teller {
     unanswered: VecDeque<u32>,
 }
 
-impl Teller {
-    pub(super) fn new(source: &str) -> Teller {
-        Teller {
+impl SourceReader {
+    pub(super) fn new(source: &str) -> SourceReader {
+        SourceReader {
             source: source.to_owned(),
             session: Session::default(),
             turns: TurnBuilder::default(),
@@ -90,31 +90,31 @@ impl Teller {
 
     fn block(&mut self, entry: &Entry) -> Block {
         let Some(Json::Object(detail)) = &entry.detail else { return other(entry) };
-        let mut holed = Holed::new(detail.clone());
+        let mut template = DetailTemplate::new(detail.clone());
         let (author, body) = match entry.kind.as_str() {
-            "user_message" => (Author::User, text(&mut holed)),
-            "assistant_message" => (Author::Assistant, text(&mut holed)),
-            "system_event" if detail.len() == 1 => (Author::System, own_text(&mut holed)),
-            "thinking" => (Author::Assistant, thinking(&mut holed)),
-            "tool_use" => (Author::Assistant, self.call(&mut holed)),
-            "tool_result" => (Author::Tool, self.result(&mut holed)),
+            "user_message" => (Author::User, text(&mut template)),
+            "assistant_message" => (Author::Assistant, text(&mut template)),
+            "system_event" if detail.len() == 1 => (Author::System, own_text(&mut template)),
+            "thinking" => (Author::Assistant, thinking(&mut template)),
+            "tool_use" => (Author::Assistant, self.call(&mut template)),
+            "tool_result" => (Author::Tool, self.result(&mut template)),
             _ => (Author::System, None),
         };
         let Some(body) = body else { return other(entry) };
         let mut block = Block::new(author, body);
-        if own_words(&block.body).is_none_or(|own| own != holed) {
+        if own_words(&block.body).is_none_or(|own| own != template) {
             let part = block.extra.part_mut(FORMAT);
-            part.spelling.set("holes", holed.note());
-            part.fields.set("detail", holed.detail);
+            part.spelling.set("holes", template.note());
+            part.fields.set("detail", template.detail);
         }
         block
     }
 
-    fn call(&mut self, holed: &mut Holed) -> Option<Body> {
-        let name = holed.take_text("name", &["name", "tool_name", "tool", "sdk_entry.name"])?;
+    fn call(&mut self, template: &mut DetailTemplate) -> Option<Body> {
+        let name = template.take_text("name", &["name", "tool_name", "tool", "sdk_entry.name"])?;
         let position = self.calls;
         self.calls += 1;
-        let id = holed.take_text("id", &["tool_use_id", "id", "call_id", "sdk_entry.id"]);
+        let id = template.take_text("id", &["tool_use_id", "id", "call_id", "sdk_entry.id"]);
         let call = match id {
             Some(id) => CallId::given(id),
             None => {
@@ -123,20 +123,20 @@ impl Teller {
             }
         };
         let is_input = |value: &Json| matches!(value, Json::Object(_) | Json::Array(_));
-        let input = holed.take("input", &["input", "arguments", "params", "sdk_entry.input"], is_input);
+        let input = template.take("input", &["input", "arguments", "params", "sdk_entry.input"], is_input);
         Some(
             ToolCall { call, name, arguments: input.map(|input| unescaped(input).to_text()).unwrap_or_default() }
                 .into(),
         )
     }
 
-    fn result(&mut self, holed: &mut Holed) -> Option<Body> {
-        let id = holed.take_text("id", &["tool_use_id", "id", "call_id", "sdk_entry.tool_use_id"]);
+    fn result(&mut self, template: &mut DetailTemplate) -> Option<Body> {
+        let id = template.take_text("id", &["tool_use_id", "id", "call_id", "sdk_entry.tool_use_id"]);
         let call = match id {
             Some(id) => CallId::given(id),
             None => CallId::Minted(self.unanswered.pop_front().unwrap_or(self.calls)),
         };
-        let content = holed.take("content", &["content", "output", "result", "sdk_entry.content"], |_| true);
+        let content = template.take("content", &["content", "output", "result", "sdk_entry.content"], |_| true);
         let parts = match content {
             None => Vec::new(),
             Some(content) => vec![match content.as_str() {
@@ -144,7 +144,8 @@ impl Teller {
                 None => Part::Data(Data { json: content }),
             }],
         };
-        let is_error = holed.take("is_error", &["is_error", "sdk_entry.is_error"], |value| value.as_bool().is_some());
+        let is_error =
+            template.take("is_error", &["is_error", "sdk_entry.is_error"], |value| value.as_bool().is_some());
         let is_error = is_error.and_then(|value| value.as_bool());
         Some(ToolResult { call, name: None, parts, error: None, is_error, outcome: None }.into())
     }
@@ -182,14 +183,14 @@ impl Teller {
         if entry.kind != "token_usage" || turn.usage != turnkeep_model::Usage::default() {
             return;
         }
-        let mut holed = Holed::new(std::mem::take(detail));
-        turn.usage.input = holed.take_count("input", &["input_tokens"]);
-        turn.usage.output = holed.take_count("output", &["output_tokens"]);
-        turn.usage.cached_read = holed.take_count("cached", &["cached_tokens"]);
-        if !holed.holes.is_empty() {
-            extra.part_mut(FORMAT).spelling.set("holes", holed.note());
+        let mut template = DetailTemplate::new(std::mem::take(detail));
+        turn.usage.input = template.take_count("input", &["input_tokens"]);
+        turn.usage.output = template.take_count("output", &["output_tokens"]);
+        turn.usage.cached_read = template.take_count("cached", &["cached_tokens"]);
+        if !template.holes.is_empty() {
+            extra.part_mut(FORMAT).spelling.set("holes", template.note());
         }
-        *detail = holed.detail;
+        *detail = template.detail;
     }
 
     /// The session, and the one it is a part of.
@@ -232,11 +233,11 @@ fn other(entry: &Entry) -> Block {
     block
 }
 
-fn text(holed: &mut Holed) -> Option<Body> {
+fn text(template: &mut DetailTemplate) -> Option<Body> {
     let places = ["text", "content", "message", "sdk_entry.message.content"];
-    let lone = holed.detail.get("sdk_entry").and_then(parts_of) == Some(1);
+    let lone = template.detail.get("sdk_entry").and_then(parts_of) == Some(1);
     let part = if lone { &["sdk_entry.message.content.0.text"][..] } else { &[] };
-    let text = holed.take_text("text", &places).or_else(|| holed.take_text("text", part));
+    let text = template.take_text("text", &places).or_else(|| template.take_text("text", part));
     text.map(|text| Text { text }.into())
 }
 
@@ -246,13 +247,13 @@ fn parts_of(sdk_entry: &Json) -> Option<usize> {
     Some(message.get("content")?.as_array()?.len())
 }
 
-fn own_text(holed: &mut Holed) -> Option<Body> {
-    holed.take_text("text", &["text"]).map(|text| Text { text }.into())
+fn own_text(template: &mut DetailTemplate) -> Option<Body> {
+    template.take_text("text", &["text"]).map(|text| Text { text }.into())
 }
 
-fn thinking(holed: &mut Holed) -> Option<Body> {
+fn thinking(template: &mut DetailTemplate) -> Option<Body> {
     let places = ["text", "thinking", "sdk_entry.thinking", "sdk_entry.message.content.0.thinking"];
-    let text = holed.take_text("text", &places)?;
+    let text = template.take_text("text", &places)?;
     Some(Reasoning { text: Some(text), ..Reasoning::default() }.into())
 }
 

@@ -3,13 +3,13 @@
 use turnkeep_model::json::{Json, Nan, parse_with};
 use turnkeep_model::{Author, Block, Body, CallId, ExtraPart, Part, Session, Turn, Usage};
 
-use super::detail::{Holed, Step};
+use super::detail::{DetailTemplate, PathSegment};
 use super::entry::Entry;
 use super::read::{MAIN, RECORD, detail};
 use crate::format::wink::FORMAT;
 
 /// The detail of a block as this format words it, with holes where the content goes.
-pub(super) fn own_words(body: &Body) -> Option<Holed> {
+pub(super) fn own_words(body: &Body) -> Option<DetailTemplate> {
     let slots: &[(&'static str, &'static str)] = match body {
         Body::Text(_) | Body::Summary(_) | Body::Reasoning(_) => &[("text", "text")],
         Body::ToolCall(call) => match (&call.call, call.arguments.is_empty()) {
@@ -35,21 +35,21 @@ pub(super) fn own_words(body: &Body) -> Option<Holed> {
     let order = ["tool_use_id", "name", "input", "content", "is_error", "text"];
     let mut keys: Vec<(&'static str, Json)> = slots.iter().map(|(_, key)| (*key, Json::Null)).collect();
     keys.sort_by_key(|(key, _)| order.iter().position(|own| own == key));
-    let holes = slots.iter().map(|(slot, key)| (*slot, vec![Step::Key((*key).to_owned())])).collect();
-    Some(Holed { detail: detail(&keys), holes })
+    let holes = slots.iter().map(|(slot, key)| (*slot, vec![PathSegment::Key((*key).to_owned())])).collect();
+    Some(DetailTemplate { detail: detail(&keys), holes })
 }
 
 /// Writes the entries of one source.
-pub(super) struct Scribe<'a> {
+pub(super) struct SourceWriter<'a> {
     session: &'a Session,
     source: String,
     entries: u64,
 }
 
-impl<'a> Scribe<'a> {
-    pub(super) fn new(session: &'a Session, is_main: bool) -> Scribe<'a> {
+impl<'a> SourceWriter<'a> {
+    pub(super) fn new(session: &'a Session, is_main: bool) -> SourceWriter<'a> {
         let source = if is_main { MAIN.to_owned() } else { session.agent.clone().unwrap_or_default() };
-        Scribe { session, source, entries: 0 }
+        SourceWriter { session, source, entries: 0 }
     }
 
     /// The record of a block; `None` where a transcript has no place for it.
@@ -104,7 +104,7 @@ fn outgoing_detail(turn: &Turn, block: &Block, part: &ExtraPart) -> Option<Json>
     if let Body::Other { raw, .. } = &block.body {
         return match (raw, holes) {
             (Json::Object(raw), Some(holes)) => {
-                Some(Json::Object(Holed::fill(raw.clone(), holes, |slot| count(&turn.usage, slot))))
+                Some(Json::Object(DetailTemplate::fill(raw.clone(), holes, |slot| count(&turn.usage, slot))))
             }
             (Json::Null, _) => part.spelling.get("detail").map(|_| Json::Null),
             (raw, _) => Some(raw.clone()),
@@ -112,11 +112,11 @@ fn outgoing_detail(turn: &Turn, block: &Block, part: &ExtraPart) -> Option<Json>
     }
     let value = |slot: &str| slot_value(&block.body, slot);
     let filled = match (part.fields.get("detail"), holes) {
-        (Some(Json::Object(detail)), Some(holes)) => Holed::fill(detail.clone(), holes, value),
+        (Some(Json::Object(detail)), Some(holes)) => DetailTemplate::fill(detail.clone(), holes, value),
         _ => {
             let own = own_words(&block.body)?;
             let note = own.note();
-            Holed::fill(own.detail, note.as_object()?, value)
+            DetailTemplate::fill(own.detail, note.as_object()?, value)
         }
     };
     Some(Json::Object(filled))

@@ -8,7 +8,7 @@ mod talk;
 
 use std::collections::BTreeMap;
 
-use turnkeep_model::policy::condense::{Settings, estimate, extract, plan};
+use turnkeep_model::policy::condense::{CondenseSettings, estimate, extract, plan};
 
 use domains::DOMAINS;
 use talk::{Domain, Planted, planted};
@@ -39,7 +39,7 @@ fn measured(domain: &Domain) -> BTreeMap<&'static str, Survived> {
     let mut survived: BTreeMap<&'static str, Survived> = BTreeMap::new();
     for seed in 0..CONVERSATIONS {
         let (session, facts) = planted(domain, seed);
-        let plan = plan(&session, &Settings { keep: 0, budget: None }, &estimate).unwrap();
+        let plan = plan(&session, &CondenseSettings { keep: 0, budget: None }, &estimate).unwrap();
         let summary = extract(&session.turns, plan.target, &estimate);
         assert!(estimate(&summary) * 4 <= plan.tokens, "{}: more than a quarter is left", domain.name);
         for Planted { kind, third, fact, stale } in facts {

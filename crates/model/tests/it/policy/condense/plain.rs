@@ -1,6 +1,6 @@
 //! Short conversations, each about one promise.
 
-use turnkeep_model::policy::condense::{Settings, estimate, extract, plan};
+use turnkeep_model::policy::condense::{CondenseSettings, estimate, extract, plan};
 use turnkeep_model::{Author, Block, Session, Turn};
 
 fn exchange(n: u32, asked: &str, answered: &str) -> Turn {
@@ -13,7 +13,7 @@ fn exchange(n: u32, asked: &str, answered: &str) -> Turn {
 
 fn condensed(turns: Vec<Turn>) -> String {
     let session = Session { turns, ..Session::default() };
-    let plan = plan(&session, &Settings { keep: 0, budget: None }, &estimate).unwrap();
+    let plan = plan(&session, &CondenseSettings { keep: 0, budget: None }, &estimate).unwrap();
     extract(&session.turns, plan.target, &estimate)
 }
 
