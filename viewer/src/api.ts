@@ -79,7 +79,7 @@ export const api = {
       const envelope = JSON.parse(event.data);
       const entry = entryOfEnvelope(envelope);
       if (entry) handlers.entry(entry);
-      else if (envelope.type === "answer.chunk") handlers.chunk(envelope.payload?.text ?? "");
+      else if (envelope.type === "answer.delta") handlers.chunk(envelope.payload?.text ?? "");
     };
     source.onmessage = take;
     for (const type of TYPES) source.addEventListener(type, take as EventListener);
@@ -130,5 +130,5 @@ const TYPES = [
   "session.opened", "session.changed", "session.condensed", "run.started", "run.stopped", "turn.opened", "turn.closed",
   "endpoint.chosen", "model.asked", "model.answered", "model.failed", "loss.noted", "block.added", "tool.intended",
   "tool.settled", "tool.resolved", "approval.asked", "approval.given", "compensation.intended", "compensation.settled",
-  "slice.changed", "log.added", "usage.added", "answer.chunk",
+  "slice.changed", "log.added", "usage.added", "answer.delta",
 ];

@@ -38,7 +38,8 @@ export const shown = computed<Story>(() => {
   version.value;
   const seq = scrub.value;
   const whole = story.value;
-  return seq === undefined || seq >= (whole.last?.seq ?? 0) ? whole : storyUntil(whole, seq);
+  // The story grows in place: only a new object tells those who read this that it did.
+  return seq === undefined || seq >= (whole.last?.seq ?? 0) ? { ...whole } : storyUntil(whole, seq);
 });
 export const clauses = computed(() => (version.value, account(shown.value)));
 /** Times grow while a run lives; the page draws again at most once a second. */
